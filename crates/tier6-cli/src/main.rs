@@ -1,0 +1,3 @@
+//! The `tier6` command: parse, call one facade function, show.
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! From measurements to segmented models with verdicts.
+
+mod analysis;
+
+pub use analysis::{
+    Basis, Exclusion, Finding, Fit, FitLabel, Interval, LatencyRegion, Line, Loss, Pattern,
+    PointSummary, Regions, ResidualFinding, Saturation, SeriesAnalysis, Severity, Switch,
+    TunerStatus, Verdict,
+};

@@ -1,0 +1,21 @@
+//! Measurements as engineers store them, read into one shape.
+//!
+//! [`read`] takes any bytes, finds the dialect by content and returns a [`Dataset`] with
+//! [`Warning`]s that name lines. It never panics and never turns a cut number into a value.
+//!
+//! Deliberately absent: opening files, globs and progress bars (the facade `tier6` does that),
+//! statistics and fits (`tier6-fit`).
+
+mod dataset;
+mod read;
+mod run;
+mod trace;
+mod warning;
+
+pub use dataset::{
+    Dataset, Dialect, Placement, Point, PublishedStats, Ranks, Sample, Series, Wrong,
+};
+pub use read::{ReadError, ReadOptions, read};
+pub use run::{Correctness, Device, Footer, Run, RunEnd, RunSetup, SizeStep};
+pub use trace::{LibraryVersion, Selection, Trace};
+pub use warning::{Parsed, Warning, WarningCode};

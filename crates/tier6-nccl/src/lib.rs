@@ -1,0 +1,1 @@
+//! NCCL's tuner, version by version.

@@ -1,0 +1,1 @@
+//! Least squares, percentiles, change points: plain numbers, no domain words.

@@ -1,0 +1,1 @@
+//! Models held against data: validation and held-out error.
