@@ -4,6 +4,5 @@ mod analysis;
 
 pub use analysis::{
     Basis, Exclusion, Finding, Fit, FitLabel, Interval, LatencyRegion, Line, Loss, Pattern,
-    PointSummary, Regions, ResidualFinding, Saturation, SeriesAnalysis, Severity, Switch,
-    TunerStatus, Verdict,
+    PointSummary, Regions, ResidualFinding, Saturation, SeriesAnalysis, Severity, Switch, Verdict,
 };
