@@ -1,1 +1,36 @@
-//! Least squares, percentiles, change points: plain numbers, no domain words.
+//! Least squares, percentiles, change points, tests of difference: plain numbers, no domain words.
+//!
+//! Every function takes slices of `f64` and returns `None` where the answer does not exist: no
+//! data, one point for a spread, a value that is not finite, a line through one abscissa. None
+//! panics, none reads a clock or a random source; what needs chance takes an [`Rng`].
+//!
+//! ```
+//! use tier6_stats::{Weighting, accuracy, fit_line};
+//! let (x, y) = ([1.0, 2.0, 4.0], [3.0, 5.0, 9.0]);
+//! let line = fit_line(&x, &y, Weighting::Absolute).unwrap();
+//! assert!((line.intercept - 1.0).abs() < 1e-12 && (line.slope - 2.0).abs() < 1e-12);
+//! ```
+
+mod accuracy;
+mod benjamini_hochberg;
+mod bootstrap;
+mod change_points;
+mod distribution;
+mod line;
+mod orthonormal;
+mod rng;
+mod summary;
+mod theil_sen;
+mod two_sample;
+
+pub use accuracy::{Accuracy, accuracy};
+pub use benjamini_hochberg::{Decision, benjamini_hochberg};
+pub use bootstrap::bootstrap_interval;
+pub use change_points::{SegmentRules, Segmentation, segment_lines};
+pub use distribution::{f_p_value, normal_p_value, t_p_value, t_quantile};
+pub use line::{Bound, Interval, LineFit, Weighting, fit_line, fit_line_non_negative};
+pub use orthonormal::{OrthonormalBasis, Span};
+pub use rng::Rng;
+pub use summary::{cv, mean, median, percentile, sample_sd};
+pub use theil_sen::theil_sen;
+pub use two_sample::{Difference, mann_whitney, welch};
