@@ -248,7 +248,7 @@ mod tests {
             let n = 3 + trial % 9;
             // Some fall, some are steep, so that each constraint is met.
             let tilt = rng.normal() * 1e-3;
-            let x: Vec<f64> = (0..n).map(|i| 1e4 * (i + 1) as f64).collect();
+            let x: Vec<f64> = (0..n).map(|i| 1e4 * f64::from(i + 1)).collect();
             let y: Vec<f64> = x
                 .iter()
                 .map(|x| (20.0 + tilt * x).abs() + 3.0 * rng.uniform() + 0.1)
