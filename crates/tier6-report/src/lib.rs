@@ -1,1 +1,25 @@
 //! Results as tables, plots, SVG, HTML, JSON, CSV and Markdown: values in, text out.
+//!
+//! A report is a value ([`AnalysisReport`], [`ComparisonReport`]); each format is one pure function of it. The same
+//! report gives the same bytes: no clock, no environment, no hash order.
+//!
+//! Deliberately absent: files, terminals and their detection. The caller says whether colour
+//! and Unicode are wanted ([`Style`]).
+
+mod analysis;
+mod axis;
+mod chart;
+mod grid;
+mod naming;
+mod number;
+mod page;
+mod plot;
+mod report;
+mod style;
+
+pub use analysis::{
+    analysis_csv, analysis_html, analysis_json, analysis_markdown, analysis_svg, analysis_table,
+};
+pub use plot::terminal_plot;
+pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
+pub use style::{Charset, Color, Detail, Style};

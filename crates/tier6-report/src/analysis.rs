@@ -1,0 +1,17 @@
+//! The formats of an analysis. Tables are built once in `grids.rs`; text, Markdown and HTML
+//! write the same ones.
+
+mod csv;
+mod grids;
+mod html;
+mod json;
+mod markdown;
+mod summary;
+mod svg;
+mod table;
+
+pub(crate) use summary::{is_drawable, shown_fits};
+pub use {
+    csv::analysis_csv, html::analysis_html, json::analysis_json, markdown::analysis_markdown,
+    svg::analysis_svg, table::analysis_table,
+};

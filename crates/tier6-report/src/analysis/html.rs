@@ -1,0 +1,292 @@
+//! One HTML file that holds the whole analysis: cards, charts, tables, warnings, provenance.
+
+use super::grids;
+use super::summary::{
+    facts, identity, patterns, reservations, run_state, severity_tone, source, switches,
+};
+use super::svg::series_chart;
+use crate::grid::{Align, Cell, Grid};
+use crate::number::{ABSENT, count};
+use crate::page::{card, escape, list, page};
+use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
+use crate::style::{Charset, Detail, Tone};
+use std::fmt::Write as _;
+use tier6_measure::Warning;
+
+/// How many series stand open; the others unfold.
+const OPEN_MAX: usize = 4;
+
+/// How many warnings of an input are listed one by one.
+const WARNINGS_MAX: usize = 100;
+
+/// Returns the report as one self-contained HTML file.
+pub fn analysis_html(report: &AnalysisReport) -> String {
+    let title = title(report);
+    let mut body = format!("<header><h1>{}</h1>\n", escape(&title));
+    let _ = writeln!(
+        body,
+        "<p class=\"dim\">{}</p></header>",
+        escape(&subtitle(report))
+    );
+    if report.status == Status::Failed {
+        body += "<div class=\"banner\" role=\"alert\">FAILED: the data of at least one run is wrong. \
+                 No number below is a result.</div>\n";
+    }
+    if report.series.len() > 1 {
+        body += "<h2>Overview</h2>\n<div class=\"scroll\" tabindex=\"0\">";
+        body += &grids::overview(report).html("overview", "one row per series");
+        body += "</div>\n";
+    }
+    for (index, series) in report.series.iter().enumerate() {
+        push_series(&mut body, report, series, index);
+    }
+    push_provenance(&mut body, report);
+    page(&format!("tier6: {title}"), &body)
+}
+
+fn title(report: &AnalysisReport) -> String {
+    match report.series.as_slice() {
+        [] => "No series".to_owned(),
+        [series] => heading(report, series),
+        all => {
+            let names = all.iter().map(|series| heading(report, series));
+            let mut distinct: Vec<String> = Vec::new();
+            for name in names {
+                if !distinct.contains(&name) {
+                    distinct.push(name);
+                }
+            }
+            match distinct.as_slice() {
+                [only] => only.clone(),
+                _ => format!("{} series", all.len()),
+            }
+        }
+    }
+}
+
+/// Returns the first parts of the identity: collective, type, ranks, nodes.
+fn heading(report: &AnalysisReport, series: &SeriesReport) -> String {
+    let parts = identity(report, series);
+    let kept = parts.len() - 2;
+    parts[..kept].join(" · ")
+}
+
+fn subtitle(report: &AnalysisReport) -> String {
+    let inputs = report
+        .inputs
+        .iter()
+        .map(|input| input.path.as_str())
+        .collect::<Vec<_>>();
+    match inputs.as_slice() {
+        [] => "no input".to_owned(),
+        few if few.len() <= 3 => few.join(", "),
+        many => format!("{} and {} more", many[..2].join(", "), many.len() - 2),
+    }
+}
+
+fn push_series(body: &mut String, report: &AnalysisReport, series: &SeriesReport, index: usize) {
+    let parts = identity(report, series);
+    let name = match report.series.len() {
+        1 => parts[parts.len() - 2..].join(" · "),
+        _ => format!("{}. {}", index + 1, parts.join(" · ")),
+    };
+    let folded = report.series.len() > OPEN_MAX;
+    if folded {
+        let open = if index == 0 { " open" } else { "" };
+        let _ = write!(body, "<details{open}><summary>{}</summary>", escape(&name));
+    }
+    let _ = writeln!(body, "<section>\n<h2>{}</h2>", escape(&name));
+    if let Some(source) = source(report, series) {
+        let _ = write!(body, "<p class=\"origin\">{}", escape(&source));
+        if let Some(run) = report.run_of(series) {
+            let (text, tone) = run_state(run);
+            let _ = write!(
+                body,
+                ": <span class=\"{}\">{}</span>",
+                tone_class(tone),
+                escape(&text)
+            );
+        }
+        *body += "</p>\n";
+    }
+    push_cards(body, report, series);
+    push_chart(body, report, series, index);
+    push_models(body, report, series);
+    push_points(body, report, series, index);
+    *body += "</section>\n";
+    if folded {
+        *body += "</details>\n";
+    }
+}
+
+const fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain | Tone::Strong => "",
+        Tone::Dim => "dim",
+        Tone::Good => "good",
+        Tone::Caution => "caution",
+        Tone::Bad => "bad",
+    }
+}
+
+fn push_cards(body: &mut String, report: &AnalysisReport, series: &SeriesReport) {
+    let facts = facts(&series.analysis, report.loss);
+    if !facts.is_empty() {
+        *body += "<div class=\"cards\">";
+        for fact in &facts {
+            *body += &card(fact.title, &fact.value, &fact.note, tone_class(fact.tone));
+        }
+        *body += "</div>\n";
+    }
+    if series.analysis.findings.is_empty() {
+        return;
+    }
+    *body += "<ul class=\"findings\">";
+    for finding in &series.analysis.findings {
+        let class = tone_class(severity_tone(finding.severity));
+        let class = if class == "dim" { "" } else { class };
+        let _ = write!(
+            body,
+            "<li class=\"{class}\"><b>{}</b>{}<code>{}</code></li>",
+            escape(finding.severity.name()),
+            escape(&finding.message),
+            escape(finding.code)
+        );
+    }
+    *body += "</ul>\n";
+}
+
+fn push_chart(body: &mut String, report: &AnalysisReport, series: &SeriesReport, index: usize) {
+    let title = format!(
+        "time, bandwidth and model error of {}",
+        identity(report, series)[0]
+    );
+    let chart = series_chart(&series.analysis, report.loss, &title);
+    let _ = writeln!(
+        body,
+        "<figure data-points=\"points-{index}\"><div class=\"scroll\">{chart}</div></figure>"
+    );
+}
+
+fn push_models(body: &mut String, report: &AnalysisReport, series: &SeriesReport) {
+    let analysis = &series.analysis;
+    if !analysis.fits.is_empty() {
+        let caption = format!(
+            "T = α + n/β, {} loss; 95 % intervals in brackets",
+            report.loss
+        );
+        let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
+        *body += "<h3>Models</h3>\n<div class=\"scroll\" tabindex=\"0\">";
+        *body += &fits.html("fits", &caption);
+        *body += "</div>\n";
+        *body += &list("", &reservations(analysis, report.loss));
+    }
+    if !analysis.switches.is_empty() {
+        *body += "<h3>Switches</h3>\n";
+        *body += &list("", &switches(analysis));
+    }
+    if !analysis.residuals.is_empty() {
+        *body += "<h3>Residuals</h3>\n";
+        *body += &list("", &patterns(analysis));
+    }
+}
+
+fn push_points(body: &mut String, report: &AnalysisReport, series: &SeriesReport, index: usize) {
+    if series.analysis.points.is_empty() {
+        return;
+    }
+    let points = grids::points(&series.analysis, report.loss, Detail::Short);
+    let table = points.html("points", &count(series.analysis.points.len(), "size"));
+    let table = table.replacen("<table ", &format!("<table id=\"points-{index}\" "), 1);
+    let _ = writeln!(
+        body,
+        "<h3>Points</h3>\n<div class=\"scroll\" tabindex=\"0\">{table}</div>"
+    );
+}
+
+fn push_provenance(body: &mut String, report: &AnalysisReport) {
+    let rows: Vec<(&InputReport, Option<&RunReport>)> = report
+        .inputs
+        .iter()
+        .flat_map(|input| {
+            let runs = input.runs.iter().map(move |run| (input, Some(run)));
+            let none = input.runs.is_empty().then_some((input, None));
+            runs.chain(none)
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let cells = |cell: &dyn Fn(&InputReport, Option<&RunReport>) -> String| -> Vec<Cell> {
+        rows.iter()
+            .map(|(input, run)| Cell::new(cell(input, *run)))
+            .collect()
+    };
+    let of_run = |run: Option<&RunReport>, text: &dyn Fn(&RunReport) -> Option<String>| {
+        run.and_then(text).unwrap_or_else(|| ABSENT.to_owned())
+    };
+    let states = rows.iter().map(|(_, run)| match run {
+        Some(run) => {
+            let (text, tone) = run_state(run);
+            Cell::toned(text, tone)
+        }
+        None => Cell::new("no runs"),
+    });
+    let grid = Grid::new()
+        .column("input", Align::Left, cells(&|input, _| input.path.clone()))
+        .column(
+            "format",
+            Align::Left,
+            cells(&|input, _| input.dialect.to_string()),
+        )
+        .column(
+            "line",
+            Align::Right,
+            cells(&|_, run| of_run(run, &|run| Some(run.first_line.to_string()))),
+        )
+        .column(
+            "rows",
+            Align::Right,
+            cells(&|input, run| run.map_or(input.rows, |run| run.rows).to_string()),
+        )
+        .column(
+            "library",
+            Align::Left,
+            cells(&|_, run| of_run(run, &|run| Some(run.setup.library_version?.to_string()))),
+        )
+        .column("state", Align::Left, states)
+        .column(
+            "command",
+            Align::Left,
+            cells(&|_, run| of_run(run, &|run| run.setup.command.clone())),
+        );
+    *body += "<h2>Provenance</h2>\n<div class=\"scroll\" tabindex=\"0\">";
+    *body += &grid.html("inputs", "the inputs as they were read");
+    *body += "</div>\n";
+    for input in report
+        .inputs
+        .iter()
+        .filter(|input| !input.warnings.is_empty())
+    {
+        push_warnings(body, input);
+    }
+}
+
+fn push_warnings(body: &mut String, input: &InputReport) {
+    let title = format!(
+        "{} in {}",
+        count(input.warnings.len(), "warning"),
+        input.path
+    );
+    let _ = writeln!(body, "<h3>{}</h3>", escape(&title));
+    let mut entries: Vec<String> = input
+        .warnings
+        .iter()
+        .take(WARNINGS_MAX)
+        .map(Warning::to_string)
+        .collect();
+    if input.warnings.len() > WARNINGS_MAX {
+        entries.push(format!("and {} more", input.warnings.len() - WARNINGS_MAX));
+    }
+    *body += &list("warnings", &entries);
+}

@@ -1,0 +1,107 @@
+//! GitHub's Markdown: for issues, pull requests and wikis.
+
+use super::summary::{facts, identity, patterns, reservations, run_state, source, switches};
+use super::{grids, summary};
+use crate::grid::{Align, Cell, Grid, markdown_text};
+use crate::report::{AnalysisReport, SeriesReport, Status};
+use crate::style::{Charset, Detail};
+
+/// Returns the report as Markdown: per series a summary, the fits and the points.
+pub fn analysis_markdown(report: &AnalysisReport) -> String {
+    let mut out = String::new();
+    if report.status == Status::Failed {
+        out += "**FAILED: the data of at least one run is wrong.**\n\n";
+    }
+    if report.series.len() > 1 {
+        out += "## Overview\n\n";
+        out += &grids::overview(report).markdown();
+        out.push('\n');
+    }
+    for series in &report.series {
+        push_series(&mut out, report, series);
+    }
+    push_warnings(&mut out, report);
+    if out.is_empty() {
+        out += "No series.\n";
+    }
+    out
+}
+
+fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport) {
+    let analysis = &series.analysis;
+    let title = identity(report, series).join(" · ");
+    *out += &format!("## {}\n\n", markdown_text(&title));
+    let run = report.run_of(series).map(|run| run_state(run).0);
+    let origin = source(report, series)
+        .into_iter()
+        .chain(run)
+        .collect::<Vec<_>>();
+    if !origin.is_empty() {
+        *out += &format!("{}\n\n", markdown_text(&origin.join(", ")));
+    }
+    let facts = facts(analysis, report.loss);
+    if !facts.is_empty() {
+        let summary = Grid::new()
+            .column(
+                "summary",
+                Align::Left,
+                facts.iter().map(|fact| Cell::new(fact.title)),
+            )
+            .column(
+                "value",
+                Align::Right,
+                facts.iter().map(|fact| Cell::new(&fact.value)),
+            )
+            .column(
+                "note",
+                Align::Left,
+                facts.iter().map(|fact| Cell::new(&fact.note)),
+            );
+        *out += &(summary.markdown() + "\n");
+    }
+    let findings = analysis.findings.iter().map(|finding| {
+        format!(
+            "{}: {} ({})",
+            finding.severity, finding.message, finding.code
+        )
+    });
+    push_list(out, "Findings", findings);
+    if !analysis.fits.is_empty() {
+        let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
+        *out += &format!(
+            "### Fits of T = α + n/β ({} loss)\n\n{}\n",
+            report.loss,
+            fits.markdown()
+        );
+    }
+    push_list(out, "", reservations(analysis, report.loss).into_iter());
+    push_list(out, "Switches", switches(analysis).into_iter());
+    push_list(out, "Residuals", patterns(analysis).into_iter());
+    if !analysis.points.is_empty() {
+        let points = grids::points(analysis, report.loss, Detail::Short);
+        *out += &format!("### Points\n\n{}\n", points.markdown());
+    }
+}
+
+fn push_list(out: &mut String, title: &str, entries: impl Iterator<Item = String>) {
+    let mut entries = entries.peekable();
+    if entries.peek().is_none() {
+        return;
+    }
+    if !title.is_empty() {
+        *out += &format!("### {title}\n\n");
+    }
+    for entry in entries {
+        *out += &format!("- {}\n", markdown_text(&entry));
+    }
+    out.push('\n');
+}
+
+fn push_warnings(out: &mut String, report: &AnalysisReport) {
+    let entries = report.inputs.iter().flat_map(|input| {
+        summary::warning_groups(input)
+            .into_iter()
+            .map(|(code, text)| format!("{}: {text} ({code})", input.path))
+    });
+    push_list(out, "Warnings", entries);
+}

@@ -1,0 +1,203 @@
+//! The text that people paste: identity, verdicts, models, plot, points.
+
+use super::grids;
+use super::summary::{
+    facts, identity, patterns, reservations, run_state, severity_tone, source, switches,
+    warning_groups,
+};
+use crate::grid::terminal_text;
+use crate::number::count;
+use crate::plot::terminal_plot;
+use crate::report::{AnalysisReport, SeriesReport, Status};
+use crate::style::{Detail, Style, Tone};
+
+/// From how many series on the short form shows an overview instead of each series.
+const SERIES_MAX: usize = 6;
+
+/// From how many points on the short form leaves the table of points out.
+const POINTS_MAX: usize = 64;
+
+/// Returns the report as text for a terminal.
+pub fn analysis_table(report: &AnalysisReport, style: Style, detail: Detail) -> String {
+    let mut out = String::new();
+    if report.status == Status::Failed {
+        let text = "FAILED  the data of at least one run is wrong; no number below is a result";
+        out += &(style.paint(Tone::Bad, text) + "\n\n");
+    }
+    if detail == Detail::Short && report.series.len() > SERIES_MAX {
+        out += &grids::overview(report).text(style);
+        let hint = format!(
+            "\nhint: `--wide` shows each of the {} series\n",
+            report.series.len()
+        );
+        out += &style.paint(Tone::Dim, &hint);
+    } else {
+        let parts = report
+            .series
+            .iter()
+            .map(|series| series_text(report, series, style, detail));
+        out += &parts.collect::<Vec<_>>().join("\n");
+    }
+    if report.series.is_empty() {
+        out += "no series\n";
+    }
+    push_warnings(&mut out, report, style);
+    out
+}
+
+fn series_text(
+    report: &AnalysisReport,
+    series: &SeriesReport,
+    style: Style,
+    detail: Detail,
+) -> String {
+    let analysis = &series.analysis;
+    let mut out = String::new();
+    let separator = style.charset.pick(" · ", " | ");
+    let title = terminal_text(&identity(report, series).join(separator));
+    out += &(style.paint(Tone::Strong, &title) + "\n");
+    push_origin(&mut out, report, series, style);
+    out.push('\n');
+    push_facts(&mut out, report, series, style);
+    if !analysis.fits.is_empty() {
+        out.push('\n');
+        out += &grids::fits(analysis, report.loss, detail, style.charset).text(style);
+    }
+    let mut notes = reservations(analysis, report.loss);
+    if detail == Detail::Wide {
+        notes.clear();
+    }
+    push_entries(&mut out, "note", &notes, style);
+    push_entries(&mut out, "switch", &switches(analysis), style);
+    push_entries(&mut out, "residuals", &patterns(analysis), style);
+    let plot = terminal_plot(analysis, report.loss, style);
+    if !plot.is_empty() {
+        out.push('\n');
+        out += &plot;
+    }
+    push_points(&mut out, report, series, style, detail);
+    out
+}
+
+fn push_origin(out: &mut String, report: &AnalysisReport, series: &SeriesReport, style: Style) {
+    if let Some(source) = source(report, series) {
+        *out += &style.paint(Tone::Dim, &terminal_text(&source));
+        if let Some(run) = report.run_of(series) {
+            let (text, tone) = run_state(run);
+            *out += &style.paint(Tone::Dim, ": ");
+            *out += &style.paint(tone, &terminal_text(&text));
+        }
+        out.push('\n');
+    }
+}
+
+fn push_facts(out: &mut String, report: &AnalysisReport, series: &SeriesReport, style: Style) {
+    for fact in facts(&series.analysis, report.loss) {
+        let title = style.paint(Tone::Dim, &format!("{:<18}", fact.title));
+        let value = style.paint(fact.tone, &format!("{:<18}", fact.value));
+        let line = format!(" {title}  {value}  {}", fact.note);
+        *out += line.trim_end();
+        out.push('\n');
+    }
+    for finding in &series.analysis.findings {
+        let head = finding.severity.name().to_uppercase();
+        let text = format!("{} ({})", finding.message, finding.code);
+        push_entry(out, &head, severity_tone(finding.severity), &text, style);
+    }
+}
+
+fn push_points(
+    out: &mut String,
+    report: &AnalysisReport,
+    series: &SeriesReport,
+    style: Style,
+    detail: Detail,
+) {
+    let analysis = &series.analysis;
+    if analysis.points.is_empty() {
+        return;
+    }
+    out.push('\n');
+    if detail == Detail::Short && analysis.points.len() > POINTS_MAX {
+        let points = count(analysis.points.len(), "point");
+        *out += &style.paint(Tone::Dim, &format!(" hint: `--wide` lists the {points}\n"));
+    } else {
+        *out += &grids::points(analysis, report.loss, detail).text(style);
+    }
+}
+
+fn push_warnings(out: &mut String, report: &AnalysisReport, style: Style) {
+    for input in &report.inputs {
+        if input.warnings.is_empty() {
+            continue;
+        }
+        let title = format!(
+            "{} in {}",
+            count(input.warnings.len(), "warning"),
+            input.path
+        );
+        *out += &format!("\n{}\n", style.paint(Tone::Strong, &terminal_text(&title)));
+        for (code, text) in warning_groups(input) {
+            let n = input
+                .warnings
+                .iter()
+                .filter(|warning| warning.code == code)
+                .count();
+            push_entry(out, &format!("{code} x{n}"), Tone::Caution, &text, style);
+        }
+    }
+}
+
+fn push_entries(out: &mut String, head: &str, entries: &[String], style: Style) {
+    if !entries.is_empty() {
+        out.push('\n');
+    }
+    for entry in entries {
+        push_entry(out, head, Tone::Dim, entry, style);
+    }
+}
+
+/// Columns of the heads of sentences.
+const HEAD_WIDTH: usize = 18;
+
+/// Writes a head and a sentence, broken at blanks to the width of the style.
+fn push_entry(out: &mut String, head: &str, tone: Tone, text: &str, style: Style) {
+    let room = style.width.saturating_sub(HEAD_WIDTH + 3).max(40);
+    let mut lead = format!(" {}  ", style.paint(tone, &format!("{head:<HEAD_WIDTH$}")));
+    for line in wrapped(&terminal_text(text), room) {
+        *out += &lead;
+        *out += &line;
+        out.push('\n');
+        lead = " ".repeat(HEAD_WIDTH + 3);
+    }
+}
+
+/// Breaks a text at blanks into lines of at most `room` characters; a longer word stays whole.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let length = lines[last].chars().count();
+        if length == 0 {
+            lines[last].push_str(word);
+        } else if length + 1 + word.chars().count() <= room {
+            lines[last].push(' ');
+            lines[last].push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_break_at_blanks_and_words_stay_whole() {
+        assert_eq!(wrapped("a bb ccc", 4), ["a bb", "ccc"]);
+        assert_eq!(wrapped("longest x", 3), ["longest", "x"]);
+        assert_eq!(wrapped("", 3), [""]);
+    }
+}

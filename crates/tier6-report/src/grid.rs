@@ -1,0 +1,204 @@
+//! A table once, written as aligned text, as Markdown or as HTML.
+
+use crate::page::escape;
+use crate::style::{Style, Tone};
+use std::fmt::Write as _;
+
+/// Where the text of a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) tone: Tone,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self::toned(text, Tone::Plain)
+    }
+
+    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        let text = text.into();
+        Self { text, tone }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+/// Columns with their heads, and rows of as many cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Grid {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Grid {
+    pub(crate) fn new() -> Self {
+        Self {
+            columns: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a column of which `cells` gives one cell per row.
+    pub(crate) fn column(
+        mut self,
+        head: impl Into<String>,
+        align: Align,
+        cells: impl IntoIterator<Item = Cell>,
+    ) -> Self {
+        let first = self.columns.is_empty();
+        self.columns.push((head.into(), align));
+        for (row, cell) in cells.into_iter().enumerate() {
+            if first {
+                self.rows.push(vec![cell]);
+            } else {
+                self.rows[row].push(cell);
+            }
+        }
+        self
+    }
+
+    /// Returns aligned text, two blanks between columns, each line ended and indented by one.
+    pub(crate) fn text(&self, style: Style) -> String {
+        let heads = self
+            .columns
+            .iter()
+            .map(|(head, _)| Cell::toned(head, Tone::Dim));
+        let safe = |cell: &Cell| Cell::toned(terminal_text(&cell.text), cell.tone);
+        let body = self.rows.iter().map(|row| row.iter().map(safe).collect());
+        let rows: Vec<Vec<Cell>> = std::iter::once(heads.collect()).chain(body).collect();
+        let width = |column: usize| {
+            let widths = rows.iter().map(|row| row[column].text.chars().count());
+            widths.max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let mut out = String::new();
+        for row in &rows {
+            self.text_row(&mut out, row, &widths, style);
+        }
+        out
+    }
+
+    fn text_row(&self, out: &mut String, row: &[Cell], widths: &[usize], style: Style) {
+        let mut line = String::new();
+        for ((cell, (_, align)), width) in row.iter().zip(&self.columns).zip(widths) {
+            let blanks = " ".repeat(width - cell.text.chars().count());
+            let painted = style.paint(cell.tone, &cell.text);
+            line += if line.is_empty() { " " } else { "  " };
+            line += &match align {
+                Align::Left => painted + &blanks,
+                Align::Right => blanks + &painted,
+            };
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+
+    /// Returns a table in GitHub's Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let mut out = String::new();
+        let line = |cells: &mut dyn Iterator<Item = String>| {
+            cells.fold("|".to_owned(), |line, cell| line + " " + &cell + " |") + "\n"
+        };
+        out += &line(&mut self.columns.iter().map(|(head, _)| markdown_text(head)));
+        out += &line(&mut self.columns.iter().map(|(_, align)| match align {
+            Align::Left => ":---".to_owned(),
+            Align::Right => "---:".to_owned(),
+        }));
+        for row in &self.rows {
+            out += &line(&mut row.iter().map(|cell| markdown_text(&cell.text)));
+        }
+        out
+    }
+
+    /// Returns an HTML table of the given class; rows carry their index for the script.
+    pub(crate) fn html(&self, class: &str, caption: &str) -> String {
+        let mut out = format!(
+            "<table class=\"{class}\"><caption>{}</caption><thead><tr>",
+            escape(caption)
+        );
+        let class_of = |align: Align, tone: Tone| {
+            let side = match align {
+                Align::Left => "l",
+                Align::Right => "",
+            };
+            let tone = match tone {
+                Tone::Plain | Tone::Strong => "",
+                Tone::Dim => "dim",
+                Tone::Good => "good",
+                Tone::Caution => "caution",
+                Tone::Bad => "bad",
+            };
+            match format!("{side} {tone}").trim() {
+                "" => String::new(),
+                classes => format!(" class=\"{classes}\""),
+            }
+        };
+        for (head, align) in &self.columns {
+            let _ = write!(
+                out,
+                "<th scope=\"col\"{}>{}</th>",
+                class_of(*align, Tone::Plain),
+                escape(head)
+            );
+        }
+        out += "</tr></thead><tbody>";
+        for row in &self.rows {
+            out += "\n<tr>";
+            for (cell, (_, align)) in row.iter().zip(&self.columns) {
+                let _ = write!(
+                    out,
+                    "<td{}>{}</td>",
+                    class_of(*align, cell.tone),
+                    escape(&cell.text)
+                );
+            }
+            out += "</tr>";
+        }
+        out + "\n</tbody></table>\n"
+    }
+}
+
+/// Returns text that Markdown shows as it is, on one line.
+pub(crate) fn markdown_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Returns text that cannot steer a terminal: control characters become visible.
+pub(crate) fn terminal_text(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let shown = if c.is_control() {
+                c.escape_default().collect()
+            } else {
+                vec![c]
+            };
+            shown.into_iter()
+        })
+        .collect()
+}

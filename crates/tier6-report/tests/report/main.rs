@@ -1,0 +1,5 @@
+//! What people and programs read, as snapshots and as rules that hold for any input.
+
+mod formats;
+mod safety;
+mod scan;
