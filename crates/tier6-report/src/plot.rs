@@ -3,7 +3,7 @@
 
 mod canvas;
 
-use crate::analysis::{is_drawable, shown_fits};
+use crate::analysis::{ShownFits, is_drawable, shown_fits};
 use crate::axis::{Axis, Spacing};
 use crate::style::{Charset, Style, Tone};
 use canvas::{Canvas, Dots};
@@ -49,13 +49,7 @@ pub fn terminal_plot(analysis: &SeriesAnalysis, loss: Loss, style: Style) -> Str
             canvas.put(column, row, glyph);
         }
     }
-    framed(&plane, &canvas, style)
-        + &legend(
-            &drawn,
-            !shown.segments.is_empty(),
-            shown.one_line.is_some(),
-            style,
-        )
+    framed(&plane, &canvas, style) + &legend(&drawn, &shown, columns, style)
 }
 
 fn point_glyph(point: &PointSummary, charset: Charset) -> char {
@@ -149,27 +143,35 @@ fn bottom(plane: &Plane, columns: usize, style: Style) -> String {
     format!("{rule}\n{blanks} {}\n", style.paint(Tone::Dim, &labels))
 }
 
-fn legend(drawn: &[&PointSummary], segments: bool, one_line: bool, style: Style) -> String {
+/// Returns the meaning of the glyphs in use, in as many lines as the columns ask for.
+fn legend(drawn: &[&PointSummary], shown: &ShownFits<'_>, columns: usize, style: Style) -> String {
     let pick = |unicode, ascii| style.charset.pick(unicode, ascii);
-    let unstable = drawn
-        .iter()
-        .any(|p| p.excluded.is_none() && p.stable == Some(false));
-    let excluded = drawn.iter().any(|p| p.excluded.is_some());
+    let unused = |point: &&PointSummary| point.excluded.is_some();
+    let unstable = |point: &&PointSummary| !unused(point) && point.stable == Some(false);
+    let has = |is: &dyn Fn(&&PointSummary) -> bool| drawn.iter().any(is);
     let entries = [
         Some(pick("● measured", "o measured")),
-        unstable.then_some(pick("○ unstable", "x unstable")),
-        excluded.then_some(pick("× not used", "! not used")),
-        segments.then_some(pick("⠤⠤ segments", "-- segments")),
-        one_line.then_some(pick("⠄⠠ one line", ".. one line")),
+        has(&unstable).then_some(pick("○ unstable", "x unstable")),
+        has(&unused).then_some(pick("× not used", "! not used")),
+        (!shown.segments.is_empty()).then_some(pick("⠤⠤ segments", "-- segments")),
+        shown
+            .one_line
+            .is_some()
+            .then_some(pick("⠄⠠ one line", ".. one line")),
     ];
-    let text = entries
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join("   ");
-    format!(
-        "{}{}\n",
-        " ".repeat(MARGIN + 2),
-        style.paint(Tone::Dim, &text)
-    )
+    let blanks = " ".repeat(MARGIN + 2);
+    let mut lines = vec![String::new()];
+    for entry in entries.into_iter().flatten() {
+        let last = lines.len() - 1;
+        let length = lines[last].chars().count();
+        if length == 0 {
+            lines[last].push_str(entry);
+        } else if length + 3 + entry.chars().count() <= columns {
+            lines[last] += &format!("   {entry}");
+        } else {
+            lines.push(entry.to_owned());
+        }
+    }
+    let painted = lines.iter().map(|line| style.paint(Tone::Dim, line));
+    painted.map(|line| format!("{blanks}{line}\n")).collect()
 }

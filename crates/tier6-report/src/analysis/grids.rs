@@ -18,9 +18,20 @@ pub(crate) fn fits(
 ) -> Grid {
     let shown = shown_fits(analysis, loss);
     let mut rows: Vec<&Fit> = shown.all().collect();
-    if detail == Detail::Wide {
-        rows.extend(shown_fits(analysis, other_loss(loss)).all());
+    let other = shown_fits(analysis, other_loss(loss));
+    match detail {
+        Detail::Wide => rows.extend(other.all()),
+        // The line that a spreadsheet gives, for comparison.
+        Detail::Short => rows.extend(other.one_line),
     }
+    let name = |fit: &Fit| {
+        let label = naming::label(&fit.label);
+        if fit.loss == loss || detail == Detail::Wide {
+            label
+        } else {
+            format!("{label}, {} loss", fit.loss)
+        }
+    };
     let cells = |cell: &dyn Fn(&Fit) -> String| -> Vec<Cell> {
         rows.iter().map(|fit| Cell::new(cell(fit))).collect()
     };
@@ -33,7 +44,7 @@ pub(crate) fn fits(
     let alpha = charset.pick("α us [95 %]", "alpha us [95 %]");
     let beta = charset.pick("β GB/s [95 %]", "beta GB/s [95 %]");
     let mut grid = Grid::new()
-        .column("path", Align::Left, cells(&|fit| naming::label(&fit.label)))
+        .column("path", Align::Left, cells(&name))
         .column(
             "sizes",
             Align::Left,
