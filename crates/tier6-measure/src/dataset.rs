@@ -42,6 +42,20 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Self; 10] = [
+        Self::NcclTestsText,
+        Self::NcclLog,
+        Self::NcclTestsJson,
+        Self::ForkJson,
+        Self::RcclJsonLines,
+        Self::RcclCsv,
+        Self::Tier6Csv,
+        Self::ForeignCsv,
+        Self::TextTable,
+        Self::Osu,
+    ];
+
     /// Returns the name in JSON and for `--as`.
     pub const fn name(self) -> &'static str {
         match self {
