@@ -1,1 +1,27 @@
 //! The use cases of tier6 as functions.
+//!
+//! Everything below this crate is pure: bytes and values in, values and text out. This is the
+//! only library that opens files, reads a clock or starts threads; the doors above it (the
+//! command line today) parse arguments, call one function of this crate, and show its result.
+
+mod analyze;
+mod bundled;
+mod error;
+mod input;
+mod output;
+mod progress;
+mod render;
+
+pub use analyze::{AnalyzeRequest, Analyzed, analyze};
+pub use error::{Error, Exit};
+pub use output::write_file;
+pub use progress::{NoProgress, Progress};
+pub use render::{Form, render_analysis};
+
+pub use tier6_collective::Collective;
+pub use tier6_fit::{AnalysisOptions, Loss};
+pub use tier6_measure::{Dialect, ReadOptions};
+pub use tier6_report::{Charset, Color, Detail, Style};
+pub use tier6_units::{Bytes, SizeRange};
+
+use input::Input;

@@ -1,0 +1,8 @@
+//! One file per command: from arguments to a request, from the answer to text.
+
+pub mod analyze;
+pub mod compare;
+pub mod convert;
+pub mod demo;
+pub mod pages;
+pub mod validate;

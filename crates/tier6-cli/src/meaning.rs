@@ -1,0 +1,117 @@
+//! From arguments as typed to arguments as meant.
+
+use crate::args::{Format, Model, Output, Reading};
+use crate::failure::Failure;
+use std::path::Path;
+use tier6::{Bytes, Dialect, ReadOptions};
+
+/// Reads `5%` or `5`.
+pub fn percent(option: &str, text: &str) -> Result<f64, Failure> {
+    let number = text.trim().trim_end_matches('%').trim();
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() && (0.0..=100.0).contains(&value) => Ok(value),
+        _ => Err(Failure::Usage {
+            message: format!("`{option}` is a percentage from 0 to 100, found `{text}`"),
+            hint: Some(format!("for example `{option} 5%`")),
+        }),
+    }
+}
+
+/// Reads `16M..1G`.
+pub fn size_interval(text: &str) -> Result<(Bytes, Bytes), Failure> {
+    let wrong = |why: String| Failure::Usage {
+        message: format!("`--range` is a range of sizes, found `{text}`{why}"),
+        hint: Some("for example `--range 16M..1G`".to_owned()),
+    };
+    let (first, last) = text.split_once("..").ok_or_else(|| wrong(String::new()))?;
+    let parse = |part: &str| part.parse::<Bytes>().map_err(|error| wrong(format!(": {error}")));
+    let (first, last) = (parse(first)?, parse(last)?);
+    if first > last {
+        return Err(wrong(": it ends below its start".to_owned()));
+    }
+    Ok((first, last))
+}
+
+/// Reads `3M,96M` or `1M..1G:x2`.
+pub fn sizes(text: &str) -> Result<tier6::SizeRange, Failure> {
+    text.parse().map_err(|error| Failure::Usage {
+        message: format!("`{text}` is no list of sizes: {error}"),
+        hint: Some("for example `3M,96M` or `1M..1G:x2`".to_owned()),
+    })
+}
+
+/// Reads the options on what the input does not say itself.
+pub fn reading(reading: &Reading) -> Result<ReadOptions, Failure> {
+    let dialect = reading.dialect.as_deref().map(dialect).transpose()?;
+    let collective = reading
+        .collective
+        .as_deref()
+        .map(|name| {
+            name.parse().map_err(|()| Failure::Usage {
+                message: format!("unknown collective `{name}`"),
+                hint: Some(format!("one of {}", names(&tier6::Collective::ALL.map(tier6::Collective::name)))),
+            })
+        })
+        .transpose()?;
+    if let Some(ranks @ 0..=1) = reading.ranks {
+        return Err(Failure::usage(format!("`--ranks {ranks}`: a collective needs at least 2 ranks")));
+    }
+    let columns = reading.columns.iter().map(|text| column(text)).collect::<Result<_, _>>()?;
+    Ok(ReadOptions { dialect, collective, ranks: reading.ranks, nodes: reading.nodes, columns })
+}
+
+fn column(text: &str) -> Result<(String, String), Failure> {
+    match text.split_once('=') {
+        Some((ours, theirs)) if !ours.is_empty() && !theirs.is_empty() => {
+            Ok((ours.trim().to_owned(), theirs.trim().to_owned()))
+        }
+        _ => Err(Failure::Usage {
+            message: format!("`--map` is OURS=THEIRS, found `{text}`"),
+            hint: Some("for example `--map time_us=Latency --map size_bytes=Bytes`".to_owned()),
+        }),
+    }
+}
+
+fn dialect(name: &str) -> Result<Dialect, Failure> {
+    Dialect::ALL.into_iter().find(|dialect| dialect.name() == name).ok_or_else(|| Failure::Usage {
+        message: format!("unknown dialect `{name}`"),
+        hint: Some(format!("one of {}", names(&Dialect::ALL.map(Dialect::name)))),
+    })
+}
+
+fn names(all: &[&str]) -> String {
+    all.join(", ")
+}
+
+/// Reads the limits of the model.
+pub fn analysis_options(model: &Model) -> Result<tier6::AnalysisOptions, Failure> {
+    Ok(tier6::AnalysisOptions {
+        cv_limit_pct: percent("--cv", &model.cv)?,
+        saturation_pct: percent("--saturation", &model.saturation)?,
+    })
+}
+
+/// Picks the form of the result: `--format`, else the suffix of `-o`, else a table.
+pub fn format(output: &Output) -> Result<Format, Failure> {
+    match (output.format, output.output.as_deref()) {
+        (Some(format), _) => Ok(format),
+        (None, None) => Ok(Format::Table),
+        (None, Some(path)) => suffix_format(path),
+    }
+}
+
+fn suffix_format(path: &Path) -> Result<Format, Failure> {
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or("");
+    match suffix.to_ascii_lowercase().as_str() {
+        "json" => Ok(Format::Json),
+        "csv" => Ok(Format::Csv),
+        "md" => Ok(Format::Md),
+        "svg" => Ok(Format::Svg),
+        "html" | "htm" => Ok(Format::Html),
+        "txt" => Ok(Format::Table),
+        _ => Err(Failure::Usage {
+            message: format!("the suffix of `{}` does not name a form", path.display()),
+            hint: Some("use .html, .svg, .json, .csv, .md or .txt, or add `--format`".to_owned()),
+        }),
+    }
+}

@@ -1,0 +1,11 @@
+//! Whole commands: exit code, standard output, standard error.
+
+#[path = "command/harness.rs"]
+mod harness;
+
+#[path = "command/bad_input.rs"]
+mod bad_input;
+#[path = "command/streams.rs"]
+mod streams;
+#[path = "command/verbs.rs"]
+mod verbs;

@@ -1,0 +1,116 @@
+//! What each command prints on ordinary input.
+
+use crate::harness::Run;
+use insta::assert_snapshot;
+
+#[test]
+fn alone_it_greets() {
+    assert_snapshot!(Run::new(&[]).snapshot());
+}
+
+#[test]
+fn analyze_prints_a_table() {
+    assert_snapshot!(Run::new(&["analyze", "base.txt"]).snapshot());
+}
+
+#[test]
+fn analyze_uses_the_log() {
+    assert_snapshot!(Run::new(&["analyze", "base.txt", "--log", "tuning.log", "--ascii"]).snapshot());
+}
+
+#[test]
+fn analyze_writes_the_json_of_the_contract() {
+    let said = Run::new(&["analyze", "base.txt", "--log", "tuning.log", "--format", "json"]).said();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["schema"], "tier6.analysis/1");
+    assert_eq!(json["status"], "ok");
+    let series = &json["series"][0];
+    assert_eq!(series["collective"], "all_reduce");
+    assert_eq!(series["ranks"], 8);
+    assert_eq!(series["placement"], "out_of_place");
+    assert_eq!(series["points"].as_array().unwrap().len(), 19);
+    assert_eq!(series["points"][0]["samples"], 5);
+    assert_eq!(series["points"][0]["path"]["protocol"], "ll");
+    assert_eq!(series["switches"][0]["bytes"], 1 << 20);
+    assert_eq!(series["switches"][0]["basis"], "path");
+}
+
+#[test]
+fn compare_of_two_like_runs_finds_no_change() {
+    let said = Run::new(&["compare", "base.txt", "same.txt", "--format", "json"]).said();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["schema"], "tier6.comparison/1");
+    assert_eq!(json["verdict"], "unchanged");
+}
+
+#[test]
+fn compare_names_a_fixed_cost() {
+    let said = Run::new(&["compare", "base.txt", "slower-start.txt", "--format", "json"]).said();
+    assert_eq!(said.code, 10, "{}", said.stderr);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["verdict"], "regressed");
+    let segments = json["segments"].as_array().unwrap();
+    let regressed = segments.iter().find(|segment| segment["verdict"] == "regressed").unwrap();
+    assert_eq!(regressed["cause"], "fixed_cost");
+    let delta = regressed["delta_alpha_us"].as_f64().unwrap();
+    assert!((delta - 4.0).abs() < 0.5, "{delta}");
+}
+
+#[test]
+fn compare_names_a_bandwidth() {
+    assert_snapshot!(Run::new(&["compare", "base.txt", "slower-link.txt"]).snapshot());
+}
+
+#[test]
+fn compare_calls_wrong_data_failed_whatever_its_speed() {
+    let said = Run::new(&["compare", "base.txt", "wrong-data.txt"]).said();
+    assert_eq!(said.code, 10);
+    assert!(said.stdout.contains("FAILED"), "{}", said.stdout);
+}
+
+#[test]
+fn analyze_fails_on_wrong_data() {
+    let said = Run::new(&["analyze", "wrong-data.txt", "--format", "json"]).said();
+    assert_eq!(said.code, 10);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["status"], "failed");
+    let points = json["series"][0]["points"].as_array().unwrap();
+    let wrong = points.iter().find(|point| point["bytes"] == 1 << 24).unwrap();
+    assert_eq!(wrong["wrong"], 16);
+}
+
+#[test]
+fn convert_round_trips() {
+    let csv = Run::new(&["convert", "base.txt", "--format", "csv"]).said();
+    assert_eq!(csv.code, 0, "{}", csv.stderr);
+    let again = Run::new(&["convert", "-", "--format", "csv"]).stdin(csv.stdout.as_bytes()).said();
+    assert_eq!(again.stdout, csv.stdout);
+}
+
+#[test]
+fn demo_is_a_tour() {
+    assert_snapshot!(Run::new(&["demo"]).snapshot());
+}
+
+#[test]
+fn completions_and_man_pages_print() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let said = Run::new(&["completions", shell]).said();
+        assert_eq!(said.code, 0);
+        assert!(said.stdout.contains("analyze"), "{shell}");
+    }
+    let man = Run::new(&["man"]).said();
+    assert!(man.stdout.contains(".TH tier6"), "{}", man.stdout);
+}
+
+#[test]
+fn every_help_page_starts_with_examples() {
+    for command in [None, Some("analyze"), Some("compare"), Some("convert"), Some("validate"), Some("demo")] {
+        let arguments: Vec<&str> = command.into_iter().chain(["--help"]).collect();
+        let said = Run::new(&arguments).said();
+        assert_eq!(said.code, 0);
+        assert!(said.stdout.starts_with("Examples:"), "{command:?}: {}", said.stdout);
+    }
+}

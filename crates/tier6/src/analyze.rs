@@ -1,0 +1,165 @@
+//! From files to an analysis report.
+
+use crate::{Error, Exit, Input, Progress, input};
+use tier6_fit::{AnalysisOptions, Loss};
+use tier6_measure::{Correctness, Dataset, Parsed, ReadError, ReadOptions, RunEnd, Selection};
+use tier6_report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
+use tier6_units::{Bytes, SizeRange};
+
+/// What to analyse, and how.
+#[derive(Debug, Clone)]
+pub struct AnalyzeRequest {
+    /// Files, folders, patterns; `-` for standard input.
+    pub files: Vec<String>,
+    /// NCCL logs that tell which path ran.
+    pub logs: Vec<String>,
+    /// What the inputs do not say themselves.
+    pub reading: ReadOptions,
+    /// Limits of the model.
+    pub options: AnalysisOptions,
+    /// The loss that is shown first.
+    pub loss: Loss,
+    /// One more range to fit a line to.
+    pub range: Option<(Bytes, Bytes)>,
+    /// Sizes to predict.
+    pub predict: Option<SizeRange>,
+}
+
+/// An analysis, and the inputs that could not be part of it.
+#[derive(Debug)]
+pub struct Analyzed {
+    /// The report.
+    pub report: AnalysisReport,
+    /// Inputs that could not be read.
+    pub failures: Vec<Error>,
+    /// Files of folders and patterns that are no measurements.
+    pub ignored: Vec<String>,
+}
+
+impl Analyzed {
+    /// Returns the exit code: wrong data first, then unreadable inputs.
+    pub fn exit(&self) -> Exit {
+        match (self.report.status, self.failures.is_empty()) {
+            (Status::Failed, _) => Exit::No,
+            (Status::Ok, false) => Exit::Input,
+            (Status::Ok, true) => Exit::Done,
+        }
+    }
+}
+
+/// Reads all inputs and analyses every series in them.
+///
+/// # Errors
+///
+/// When no input can be read, or none holds a measured size. Where some can be read, the
+/// errors of the others are part of the answer.
+pub fn analyze(request: &AnalyzeRequest, progress: &mut dyn Progress) -> Result<Analyzed, Error> {
+    let selections = read_logs(&request.logs, progress)?;
+    let mut inputs = Inputs::read(&request.files, &request.reading, progress)?;
+    let mut report = AnalysisReport {
+        inputs: Vec::new(),
+        status: Status::Ok,
+        loss: request.loss,
+        series: Vec::new(),
+    };
+    for (path, parsed) in &inputs.read {
+        add_input(&mut report, path, parsed, &selections, request);
+    }
+    if report.series.is_empty() {
+        return Err(inputs.failures.pop().unwrap_or_else(|| nothing_measured(&inputs.read)));
+    }
+    Ok(Analyzed { report, failures: inputs.failures, ignored: inputs.ignored })
+}
+
+/// The inputs of a use case as far as they could be read.
+pub(crate) struct Inputs {
+    pub(crate) read: Vec<(Input, Parsed<Dataset>)>,
+    failures: Vec<Error>,
+    ignored: Vec<String>,
+}
+
+impl Inputs {
+    pub(crate) fn read(
+        files: &[String],
+        options: &ReadOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, Error> {
+        let mut inputs = Self { read: Vec::new(), failures: Vec::new(), ignored: Vec::new() };
+        for file in input::expand(files)? {
+            match (input::read(&file, options, progress), &file) {
+                (Ok(parsed), _) => inputs.read.push((file, parsed)),
+                (
+                    Err(Error::Read { source: ReadError::NotRecognised { .. } | ReadError::Empty, .. }),
+                    Input::Found(_),
+                ) => inputs.ignored.push(file.name()),
+                (Err(error), _) => inputs.failures.push(error),
+            }
+        }
+        Ok(inputs)
+    }
+}
+
+fn read_logs(logs: &[String], progress: &mut dyn Progress) -> Result<Vec<Selection>, Error> {
+    let mut selections = Vec::new();
+    for log in input::expand(logs)? {
+        let parsed = input::read(&log, &ReadOptions::default(), progress)?;
+        if parsed.value.trace.selections.is_empty() {
+            return Err(Error::NothingMeasured {
+                inputs: format!("the log `{}`: no TUNING line", log.name()),
+                instead: Some("run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING".to_owned()),
+            });
+        }
+        selections.extend(parsed.value.trace.selections);
+    }
+    Ok(selections)
+}
+
+fn add_input(
+    report: &mut AnalysisReport,
+    input: &Input,
+    parsed: &Parsed<Dataset>,
+    selections: &[Selection],
+    request: &AnalyzeRequest,
+) {
+    let dataset = &parsed.value;
+    let index = report.inputs.len();
+    report.inputs.push(input_report(input, parsed));
+    // A log that the user names speaks before lines that happen to stand in the input.
+    let selections = if selections.is_empty() { &dataset.trace.selections } else { selections };
+    for (run_index, run) in dataset.runs.iter().enumerate() {
+        if run.correctness() == Correctness::Failed || matches!(run.end, RunEnd::Aborted { .. }) {
+            report.status = Status::Failed;
+        }
+        for series in run.series.iter().filter(|series| !series.points.is_empty()) {
+            let analysis = tier6_fit::analyze(series, run_index, selections, &request.options);
+            report.series.push(SeriesReport { input: index, analysis });
+        }
+    }
+}
+
+/// Says what was read of one input.
+pub(crate) fn input_report(input: &Input, parsed: &Parsed<Dataset>) -> InputReport {
+    InputReport {
+        path: input.name(),
+        dialect: parsed.value.dialect,
+        rows: parsed.value.runs.iter().map(|run| run.rows).sum(),
+        warnings: parsed.warnings.clone(),
+        runs: parsed.value.runs.iter().map(RunReport::from).collect(),
+    }
+}
+
+fn nothing_measured(read: &[(Input, Parsed<Dataset>)]) -> Error {
+    let names: Vec<String> = read.iter().map(|(input, _)| format!("`{}`", input.name())).collect();
+    let choices: usize = read.iter().map(|(_, parsed)| parsed.value.trace.selections.len()).sum();
+    let instead = if choices > 0 {
+        Some(format!(
+            "it holds {choices} tuner choices: give the benchmark's table as FILE and this with `--log`"
+        ))
+    } else {
+        read.iter()
+            .flat_map(|(_, parsed)| &parsed.warnings)
+            .next()
+            .map(|warning| format!("the reader said: {warning}"))
+    };
+    Error::NothingMeasured { inputs: names.join(", "), instead }
+}

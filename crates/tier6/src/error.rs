@@ -1,0 +1,123 @@
+//! Why a use case did not give its answer, and the exit code that says so.
+
+use std::io;
+use tier6_measure::ReadError;
+
+/// Exit codes of the command line, a documented interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// A bug of tier6, or the machine failed.
+    Internal,
+    /// The command was not understood.
+    Usage,
+    /// An input cannot be read or parsed.
+    Input,
+    /// The input is valid, but there is nothing to work on.
+    Nothing,
+    /// Outside a model's domain, or not identifiable.
+    Domain,
+    /// The answer is no: a regression, a failed check, wrong data.
+    No,
+}
+
+impl Exit {
+    /// Returns the code, as in the table of the command-line contract.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Internal => 1,
+            Self::Usage => 2,
+            Self::Input => 3,
+            Self::Nothing => 4,
+            Self::Domain => 5,
+            Self::No => 10,
+        }
+    }
+}
+
+/// Why a use case did not give its answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be opened.
+    #[error("failed to open `{path}`: {source}")]
+    Open {
+        /// The path as given.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file was opened but not understood.
+    #[error("failed to read `{path}`: {source}")]
+    Read {
+        /// The path as given.
+        path: String,
+        /// What the reader said.
+        source: ReadError,
+    },
+    /// A pattern or a folder holds no file.
+    #[error("no file matches `{pattern}`")]
+    NoMatch {
+        /// The pattern or folder.
+        pattern: String,
+    },
+    /// A result cannot be written.
+    #[error("failed to write `{path}`: {source}")]
+    Write {
+        /// The path as given.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Inputs were read, but hold no measured size.
+    #[error("no measured size in {inputs}")]
+    NothingMeasured {
+        /// The inputs, joined.
+        inputs: String,
+        /// What they hold instead, if anything.
+        instead: Option<String>,
+    },
+    /// Two runs have no series in common.
+    #[error("nothing to compare: {0}")]
+    NothingInCommon(String),
+    /// The request contradicts itself.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// The way out.
+        hint: Option<String>,
+    },
+}
+
+impl Error {
+    /// Returns the exit code for this error.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Open { .. } | Self::Read { .. } | Self::NoMatch { .. } => Exit::Input,
+            Self::NothingMeasured { .. } | Self::NothingInCommon(_) => Exit::Nothing,
+            Self::Write { .. } => Exit::Internal,
+            Self::Usage { .. } => Exit::Usage,
+        }
+    }
+
+    /// Returns what the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => Some("check the path; quote a glob if the shell must not expand it".into()),
+                io::ErrorKind::PermissionDenied => Some("check the permissions of the file".into()),
+                _ => None,
+            },
+            Self::Read { source, .. } => source.hint().map(str::to_owned),
+            Self::NoMatch { .. } => Some("check the path; `-` reads standard input".into()),
+            Self::NothingMeasured { instead, .. } => instead.clone(),
+            Self::NothingInCommon(_) => {
+                Some("both runs need the same collective, rank count and placement".into())
+            }
+            Self::Usage { hint, .. } => hint.clone(),
+            Self::Write { .. } => None,
+        }
+    }
+}
