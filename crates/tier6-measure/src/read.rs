@@ -3,7 +3,21 @@
 //! Tables and logs are read line by line in constant memory; documents (JSON, CSV, tables) are
 //! held whole, up to [`DOCUMENT_BYTES_MAX`].
 
+pub(crate) mod command;
+pub(crate) mod consistency;
+pub(crate) mod csv;
+pub(crate) mod environment;
+pub(crate) mod fork_json;
+mod json_fields;
+mod json_scan;
+pub(crate) mod nccl_tests_json;
+pub(crate) mod osu;
 pub(crate) mod rank_count;
+pub(crate) mod rccl_csv;
+pub(crate) mod rccl_json;
+mod rows;
+mod sheet;
+pub(crate) mod table;
 
 use crate::{Dataset, Dialect, Parsed};
 use std::io::BufRead;

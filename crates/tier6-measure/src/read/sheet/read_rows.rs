@@ -1,0 +1,216 @@
+//! From a sheet with known columns to runs of series.
+
+use super::columns::{Column, Rate};
+use super::generic_bandwidth::{Evidence, Meaning, decide};
+use super::line_reader::{Keyed, LineReader};
+use super::{Bound, Sheet};
+use crate::read::rows::{Row, series};
+use crate::read::{ReadOptions, command};
+use crate::{Run, RunEnd, RunSetup, Warning, WarningCode};
+use std::collections::BTreeMap;
+
+/// What a time without a unit in its header is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeUnit {
+    /// The format is known to use us.
+    Documented,
+    /// Nothing is known; us is assumed, and said.
+    Assumed,
+}
+
+/// Reads the rows of a sweep.
+pub(crate) fn read_rows(
+    sheet: &Sheet,
+    bound: &Bound,
+    time_unit: TimeUnit,
+    options: &ReadOptions,
+    warnings: &mut Vec<Warning>,
+) -> Vec<Run> {
+    note_columns(sheet, bound, time_unit, warnings);
+    let reader = LineReader::new(sheet, bound, options, warnings);
+    let mut keyed = Vec::new();
+    for row in &sheet.rows {
+        let before = keyed.len();
+        match reader.read(row, &mut keyed) {
+            Ok(()) if keyed.len() == before => {
+                warnings.push(bad_row(row.line, "the row holds no time and no bandwidth"));
+            }
+            Ok(()) => {}
+            Err(message) => warnings.push(bad_row(row.line, &message)),
+        }
+    }
+    place_bandwidth(sheet, bound, options, &mut keyed, warnings);
+    let left_out = names_of(sheet, bound, |column| column == Some(Column::Prediction));
+    into_runs(keyed, &left_out, sheet.header_line, options, warnings)
+}
+
+fn bad_row(line: u64, message: &str) -> Warning {
+    Warning {
+        code: WarningCode::BadRow,
+        line: Some(line),
+        message: message.to_owned(),
+    }
+}
+
+fn names_of(sheet: &Sheet, bound: &Bound, is: impl Fn(Option<Column>) -> bool) -> Vec<String> {
+    let columns = sheet.header.iter().zip(&bound.columns);
+    let found = columns.filter(|(name, column)| is(**column) && !name.trim().is_empty());
+    found
+        .map(|(name, _)| format!("`{}`", name.trim_start_matches('~')))
+        .collect()
+}
+
+/// Tells which columns were left out, and whose unit was assumed.
+fn note_columns(sheet: &Sheet, bound: &Bound, time_unit: TimeUnit, warnings: &mut Vec<Warning>) {
+    let mut note = |message: String| {
+        warnings.push(Warning {
+            code: WarningCode::Note,
+            line: Some(sheet.header_line),
+            message,
+        });
+    };
+    let unknown = names_of(sheet, bound, |column| column.is_none());
+    if !unknown.is_empty() {
+        note(format!(
+            "columns {} are not known and left out",
+            unknown.join(", ")
+        ));
+    }
+    let without_unit = names_of(sheet, bound, |column| {
+        matches!(column, Some(Column::Time(_, None) | Column::Median(None)))
+    });
+    if time_unit == TimeUnit::Assumed && !without_unit.is_empty() {
+        note(format!(
+            "column {} names no unit; read as us",
+            without_unit.join(", ")
+        ));
+    }
+    let rates = names_of(sheet, bound, |column| {
+        matches!(
+            column,
+            Some(Column::Algbw(_, Rate::Ambiguous) | Column::Busbw(_, Rate::Ambiguous))
+        )
+    });
+    if !rates.is_empty() {
+        note(format!(
+            "column {} may mean bits or bytes; read as GB/s",
+            rates.join(", ")
+        ));
+    }
+}
+
+/// Puts the values of a column `bandwidth` where they belong.
+fn place_bandwidth(
+    sheet: &Sheet,
+    bound: &Bound,
+    options: &ReadOptions,
+    keyed: &mut Vec<Keyed>,
+    warnings: &mut Vec<Warning>,
+) {
+    let at = bound.find(|column| matches!(column, Column::Bandwidth(_)));
+    let Some((at, unit)) = at.and_then(|at| match bound.columns[at] {
+        Some(Column::Bandwidth(unit)) => Some((at, unit)),
+        _ => None,
+    }) else {
+        return;
+    };
+    let evidence: Vec<Evidence> = keyed
+        .iter()
+        .map(|keyed| Evidence {
+            bytes: keyed.row.bytes,
+            time: keyed.row.time,
+            bandwidth: keyed.bandwidth,
+            factor: (keyed.row.signature.collective.or(options.collective))
+                .zip(keyed.row.signature.ranks)
+                .map(|(collective, ranks)| collective.bus_factor(ranks)),
+        })
+        .collect();
+    let meaning = decide(&sheet.header[at], unit, &evidence, warnings);
+    for keyed in keyed.iter_mut() {
+        match meaning {
+            // A bandwidth that only roughly follows from the time adds nothing to it.
+            Meaning::Algbw(scale) if keyed.row.time.is_none() => {
+                keyed.row.algbw = keyed.bandwidth.map(|value| value.scaled(scale));
+            }
+            Meaning::Busbw(scale) if keyed.row.time.is_none() => {
+                keyed.row.busbw = keyed.bandwidth.map(|value| value.scaled(scale));
+            }
+            Meaning::Algbw(_) | Meaning::Busbw(_) | Meaning::Neither => {}
+        }
+    }
+    keyed.retain(|keyed| keyed.row.has_value());
+}
+
+/// Groups rows into runs: by command, and by settings where one size was measured under several.
+fn into_runs(
+    keyed: Vec<Keyed>,
+    left_out: &[String],
+    first_line: u64,
+    options: &ReadOptions,
+    warnings: &mut Vec<Warning>,
+) -> Vec<Run> {
+    let by_settings = settings_differ(&keyed) || settings_agree(&keyed);
+    let mut runs: Vec<(Option<String>, Vec<(String, String)>, Vec<Row>)> = Vec::new();
+    let mut index = BTreeMap::new();
+    for Keyed {
+        row,
+        command,
+        settings,
+        ..
+    } in keyed
+    {
+        let settings = if by_settings { settings } else { Vec::new() };
+        let run = *index
+            .entry((command.clone(), settings.clone()))
+            .or_insert_with(|| {
+                runs.push((command, settings, Vec::new()));
+                runs.len() - 1
+            });
+        runs[run].2.push(row);
+    }
+    let finished = runs.into_iter().map(|(command, settings, rows)| {
+        let mut setup = RunSetup::default();
+        if let Some(command) = &command {
+            command::apply(command, &mut setup);
+        }
+        setup.command = command;
+        setup.extra.extend(settings);
+        if !left_out.is_empty() {
+            setup
+                .extra
+                .push(("predictions left out".to_owned(), left_out.join(", ")));
+        }
+        Run {
+            setup,
+            rows: rows.len() as u64,
+            series: series(rows, options, warnings),
+            footer: None,
+            end: RunEnd::NotStated,
+            first_line,
+        }
+    });
+    finished.collect()
+}
+
+/// Says whether one size on one path was measured under different settings.
+fn settings_differ(keyed: &[Keyed]) -> bool {
+    let mut settings_of = BTreeMap::new();
+    keyed.iter().any(|keyed| {
+        let row = &keyed.row;
+        let key = (
+            row.signature,
+            row.placement,
+            row.bytes,
+            row.path,
+            &keyed.command,
+        );
+        *settings_of.entry(key).or_insert(&keyed.settings) != &keyed.settings
+    })
+}
+
+/// Says whether all rows were measured under the same settings, which then are the run's.
+fn settings_agree(keyed: &[Keyed]) -> bool {
+    keyed
+        .windows(2)
+        .all(|pair| pair[0].settings == pair[1].settings)
+}
