@@ -5,4 +5,4 @@ mod drawing;
 mod panel;
 
 pub(crate) use drawing::{Drawing, Embedding, Px};
-pub(crate) use panel::{Labels, Panel, Shape, text_width};
+pub(crate) use panel::{Labels, Panel, Shape, Side, text_width};

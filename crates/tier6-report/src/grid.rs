@@ -1,5 +1,6 @@
 //! A table once, written as aligned text, as Markdown or as HTML.
 
+use crate::number::{ABSENT, fixed_or_absent, signed};
 use crate::page::escape;
 use crate::style::{Style, Tone};
 use std::fmt::Write as _;
@@ -29,12 +30,6 @@ impl Cell {
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::new(text)
-    }
-}
-
 /// Columns with their heads, and rows of as many cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grid {
@@ -42,33 +37,69 @@ pub(crate) struct Grid {
     rows: Vec<Vec<Cell>>,
 }
 
-impl Grid {
-    pub(crate) fn new() -> Self {
-        Self {
+/// A [`Grid`] under construction: one row per value, column by column.
+pub(crate) struct Columns<'r, T> {
+    values: &'r [T],
+    grid: Grid,
+}
+
+impl<'r, T> Columns<'r, T> {
+    pub(crate) fn of(values: &'r [T]) -> Self {
+        let grid = Grid {
             columns: Vec::new(),
-            rows: Vec::new(),
-        }
+            rows: vec![Vec::new(); values.len()],
+        };
+        Self { values, grid }
     }
 
-    /// Adds a column of which `cells` gives one cell per row.
-    pub(crate) fn column(
-        mut self,
-        head: impl Into<String>,
-        align: Align,
-        cells: impl IntoIterator<Item = Cell>,
-    ) -> Self {
-        let first = self.columns.is_empty();
-        self.columns.push((head.into(), align));
-        for (row, cell) in cells.into_iter().enumerate() {
-            if first {
-                self.rows.push(vec![cell]);
-            } else {
-                self.rows[row].push(cell);
-            }
+    /// Adds a column of cells with a tone of their own.
+    pub(crate) fn cells(mut self, head: &str, align: Align, cell: impl Fn(&'r T) -> Cell) -> Self {
+        self.grid.columns.push((head.to_owned(), align));
+        for (row, value) in self.grid.rows.iter_mut().zip(self.values) {
+            row.push(cell(value));
         }
         self
     }
 
+    /// Adds a column of text.
+    pub(crate) fn left(self, head: &str, text: impl Fn(&'r T) -> String) -> Self {
+        self.cells(head, Align::Left, |value| Cell::new(text(value)))
+    }
+
+    /// Adds a column of text that stands at the right, as numbers do.
+    pub(crate) fn right(self, head: &str, text: impl Fn(&'r T) -> String) -> Self {
+        self.cells(head, Align::Right, |value| Cell::new(text(value)))
+    }
+
+    /// Adds a column of numbers.
+    pub(crate) fn numbers(
+        self,
+        head: &str,
+        decimals: usize,
+        number: impl Fn(&'r T) -> Option<f64>,
+    ) -> Self {
+        self.right(head, |value| fixed_or_absent(number(value), decimals))
+    }
+
+    /// Adds a column of numbers that always show their sign.
+    pub(crate) fn signed(
+        self,
+        head: &str,
+        decimals: usize,
+        number: impl Fn(&'r T) -> Option<f64>,
+    ) -> Self {
+        self.right(head, |value| match number(value) {
+            Some(number) => signed(number, decimals),
+            None => ABSENT.to_owned(),
+        })
+    }
+
+    pub(crate) fn grid(self) -> Grid {
+        self.grid
+    }
+}
+
+impl Grid {
     /// Returns aligned text, two blanks between columns, each line ended and indented by one.
     pub(crate) fn text(&self, style: Style) -> String {
         let heads = self

@@ -9,6 +9,7 @@
 mod analysis;
 mod axis;
 mod chart;
+mod flow;
 mod grid;
 mod naming;
 mod number;

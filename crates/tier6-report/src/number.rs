@@ -71,9 +71,10 @@ pub(crate) fn duration(us: f64) -> String {
         _ => (us / 1e6, "s"),
     };
     let text = significant(scaled, 3);
-    let short = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let short = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     format!("{short} {unit}")
 }

@@ -5,8 +5,10 @@ mod canvas;
 
 use crate::analysis::{ShownFits, is_drawable, shown_fits};
 use crate::axis::{Axis, Spacing};
+use crate::flow::flow;
 use crate::style::{Charset, Style, Tone};
 use canvas::{Canvas, Dots};
+use std::fmt::Write as _;
 use tier6_fit::{Fit, Loss, PointSummary, SeriesAnalysis};
 use tier6_units::Bytes;
 
@@ -110,7 +112,7 @@ fn framed(plane: &Plane, canvas: &Canvas, style: Style) -> String {
             style.charset.pick("┤", "+")
         };
         let margin = style.paint(Tone::Dim, &format!("{label:>MARGIN$} {edge}"));
-        out += &format!("{margin}{line}");
+        let _ = write!(out, "{margin}{line}");
         out.truncate(out.trim_end().len());
         out.push('\n');
     }
@@ -159,19 +161,10 @@ fn legend(drawn: &[&PointSummary], shown: &ShownFits<'_>, columns: usize, style:
             .is_some()
             .then_some(pick("⠄⠠ one line", ".. one line")),
     ];
-    let blanks = " ".repeat(MARGIN + 2);
-    let mut lines = vec![String::new()];
-    for entry in entries.into_iter().flatten() {
-        let last = lines.len() - 1;
-        let length = lines[last].chars().count();
-        if length == 0 {
-            lines[last].push_str(entry);
-        } else if length + 3 + entry.chars().count() <= columns {
-            lines[last] += &format!("   {entry}");
-        } else {
-            lines.push(entry.to_owned());
-        }
+    let mut out = String::new();
+    for line in flow(entries.into_iter().flatten(), "   ", columns) {
+        let blanks = " ".repeat(MARGIN + 2);
+        let _ = writeln!(out, "{blanks}{}", style.paint(Tone::Dim, &line));
     }
-    let painted = lines.iter().map(|line| style.paint(Tone::Dim, line));
-    painted.map(|line| format!("{blanks}{line}\n")).collect()
+    out
 }

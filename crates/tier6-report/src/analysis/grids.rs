@@ -1,12 +1,12 @@
 //! The tables of an analysis, once for all formats.
 
 use super::summary::{facts, point_note, shown_fits, verdict_tone};
-use crate::grid::{Align, Cell, Grid};
+use crate::grid::{Align, Cell, Columns, Grid};
 use crate::naming;
-use crate::number::{ABSENT, fixed, fixed_or_absent, signed, with_interval};
+use crate::number::{ABSENT, fixed, fixed_or_absent, with_interval};
 use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Charset, Detail, Tone};
-use tier6_fit::{Fit, Loss, PointSummary, SeriesAnalysis};
+use tier6_fit::{Fit, Interval, Loss, PointSummary, SeriesAnalysis};
 
 /// Returns the table of fits: segments in order of size, then the single line. `Wide` adds the
 /// other loss, the held-out error and the reasons.
@@ -16,79 +16,51 @@ pub(crate) fn fits(
     detail: Detail,
     charset: Charset,
 ) -> Grid {
-    let shown = shown_fits(analysis, loss);
-    let mut rows: Vec<&Fit> = shown.all().collect();
     let other = shown_fits(analysis, other_loss(loss));
+    let mut rows: Vec<&Fit> = shown_fits(analysis, loss).all().collect();
     match detail {
         Detail::Wide => rows.extend(other.all()),
         // The line that a spreadsheet gives, for comparison.
         Detail::Short => rows.extend(other.one_line),
     }
-    let name = |fit: &Fit| {
-        let label = naming::label(&fit.label);
-        if fit.loss == loss || detail == Detail::Wide {
-            label
-        } else {
-            format!("{label}, {} loss", fit.loss)
+    let name = |fit: &&Fit| match detail {
+        Detail::Short if fit.loss != loss => {
+            format!("{}, {} loss", naming::label(&fit.label), fit.loss)
         }
+        Detail::Short | Detail::Wide => naming::label(&fit.label),
     };
-    let cells = |cell: &dyn Fn(&Fit) -> String| -> Vec<Cell> {
-        rows.iter().map(|fit| Cell::new(cell(fit))).collect()
-    };
-    let max_error = |fit: &Fit| {
-        fit.max_error.map_or_else(
-            || ABSENT.to_owned(),
-            |(error, bytes)| format!("{} at {bytes}", fixed(error, 2)),
-        )
-    };
+    let mut columns = Columns::of(&rows)
+        .left("path", name)
+        .left("sizes", |fit| naming::size_span(fit.first, fit.last))
+        .right("n", |fit| fit.points.to_string());
+    if detail == Detail::Wide {
+        columns = columns.left("loss", |fit| fit.loss.to_string());
+    }
     let alpha = charset.pick("α us [95 %]", "alpha us [95 %]");
     let beta = charset.pick("β GB/s [95 %]", "beta GB/s [95 %]");
-    let mut grid = Grid::new()
-        .column("path", Align::Left, cells(&name))
-        .column(
-            "sizes",
-            Align::Left,
-            cells(&|fit| naming::size_span(fit.first, fit.last)),
-        )
-        .column("n", Align::Right, cells(&|fit| fit.points.to_string()));
+    columns = columns
+        .right(alpha, |fit| {
+            parameter(fit.line.map(|line| line.alpha.get()), fit.alpha_ci)
+        })
+        .right(beta, |fit| {
+            parameter(fit.line.map(|line| line.beta.get()), fit.beta_ci)
+        })
+        .numbers(charset.pick("R²", "R2"), 6, |fit| fit.r2)
+        .numbers("MAPE %", 2, |fit| fit.mape_pct)
+        .right("max error %", |fit| max_error(fit));
     if detail == Detail::Wide {
-        grid = grid.column("loss", Align::Left, cells(&|fit| fit.loss.to_string()));
+        columns =
+            columns
+                .numbers("RMSPE %", 2, |fit| fit.rmspe_pct)
+                .numbers("held out %", 2, |fit| fit.held_out_rmspe_pct);
     }
-    grid = grid
-        .column(alpha, Align::Right, cells(&alpha_text))
-        .column(beta, Align::Right, cells(&beta_text))
-        .column(
-            charset.pick("R²", "R2"),
-            Align::Right,
-            cells(&|fit| fixed_or_absent(fit.r2, 6)),
-        )
-        .column(
-            "MAPE %",
-            Align::Right,
-            cells(&|fit| fixed_or_absent(fit.mape_pct, 2)),
-        )
-        .column("max error %", Align::Right, cells(&max_error));
+    columns = columns.cells("verdict", Align::Left, |fit| {
+        Cell::toned(naming::verdict(fit.verdict), verdict_tone(fit.verdict))
+    });
     if detail == Detail::Wide {
-        grid = grid
-            .column(
-                "RMSPE %",
-                Align::Right,
-                cells(&|fit| fixed_or_absent(fit.rmspe_pct, 2)),
-            )
-            .column(
-                "held out %",
-                Align::Right,
-                cells(&|fit| fixed_or_absent(fit.held_out_rmspe_pct, 2)),
-            );
+        columns = columns.left("why", |fit| fit.why.clone());
     }
-    let verdicts = rows
-        .iter()
-        .map(|fit| Cell::toned(naming::verdict(fit.verdict), verdict_tone(fit.verdict)));
-    grid = grid.column("verdict", Align::Left, verdicts);
-    if detail == Detail::Wide {
-        grid = grid.column("why", Align::Left, cells(&|fit| fit.why.clone()));
-    }
-    grid
+    columns.grid()
 }
 
 const fn other_loss(loss: Loss) -> Loss {
@@ -98,182 +70,106 @@ const fn other_loss(loss: Loss) -> Loss {
     }
 }
 
-fn alpha_text(fit: &Fit) -> String {
-    let interval = fit.alpha_ci.map(|ci| (ci.low, ci.high));
-    fit.line.map_or_else(
+fn parameter(value: Option<f64>, interval: Option<Interval>) -> String {
+    let interval = interval.map(|interval| (interval.low, interval.high));
+    value.map_or_else(
         || ABSENT.to_owned(),
-        |line| with_interval(line.alpha.get(), interval, 4),
+        |value| with_interval(value, interval, 4),
     )
 }
 
-fn beta_text(fit: &Fit) -> String {
-    let interval = fit.beta_ci.map(|ci| (ci.low, ci.high));
-    fit.line.map_or_else(
-        || ABSENT.to_owned(),
-        |line| with_interval(line.beta.get(), interval, 4),
-    )
+fn max_error(fit: &Fit) -> String {
+    match fit.max_error {
+        Some((error, bytes)) => format!("{} at {bytes}", fixed(error, 2)),
+        None => ABSENT.to_owned(),
+    }
 }
 
 /// Returns the table of points. Columns that no point fills are left out.
 pub(crate) fn points(analysis: &SeriesAnalysis, loss: Loss, detail: Detail) -> Grid {
-    let rows = &analysis.points;
-    let cells = |cell: &dyn Fn(&PointSummary) -> String| -> Vec<Cell> {
-        rows.iter().map(|point| Cell::new(cell(point))).collect()
-    };
-    let any = |has: &dyn Fn(&PointSummary) -> bool| rows.iter().any(has);
-    let mut grid = Grid::new().column(
-        "size",
-        Align::Right,
-        cells(&|point| point.bytes.to_string()),
-    );
+    let mut columns = Columns::of(&analysis.points).right("size", |point| point.bytes.to_string());
     if detail == Detail::Wide {
-        grid = grid
-            .column(
-                "bytes",
-                Align::Right,
-                cells(&|point| point.bytes.get().to_string()),
-            )
-            .column(
-                "samples",
-                Align::Right,
-                cells(&|point| point.samples.to_string()),
-            );
+        columns = columns
+            .right("bytes", |point| point.bytes.get().to_string())
+            .right("samples", |point| point.samples.to_string());
     }
-    let unstable = rows.iter().map(|point| {
-        let tone = if point.stable == Some(false) {
-            Tone::Caution
-        } else {
-            Tone::Plain
-        };
-        Cell::toned(fixed_or_absent(point.cv_pct, 2), tone)
-    });
-    grid = grid
-        .column(
-            "median us",
-            Align::Right,
-            cells(&|point| fixed(point.median.get(), 3)),
-        )
-        .column(
-            "P95 us",
-            Align::Right,
-            cells(&|point| fixed_or_absent(point.p95.map(|p95| p95.get()), 3)),
-        )
-        .column("CV %", Align::Right, unstable)
-        .column(
-            "algbw GB/s",
-            Align::Right,
-            cells(&|point| fixed(point.algbw.get(), 2)),
-        )
-        .column(
-            "busbw GB/s",
-            Align::Right,
-            cells(&|point| fixed_or_absent(point.busbw.map(|busbw| busbw.get()), 2)),
-        );
+    columns = columns
+        .numbers("median us", 3, |point| Some(point.median.get()))
+        .numbers("P95 us", 3, |point| Some(point.p95?.get()))
+        .cells("CV %", Align::Right, |point| {
+            let tone = if point.stable == Some(false) {
+                Tone::Caution
+            } else {
+                Tone::Plain
+            };
+            Cell::toned(fixed_or_absent(point.cv_pct, 2), tone)
+        })
+        .numbers("algbw GB/s", 2, |point| Some(point.algbw.get()))
+        .numbers("busbw GB/s", 2, |point| Some(point.busbw?.get()));
+    let any = |has: &dyn Fn(&PointSummary) -> bool| analysis.points.iter().any(has);
     if any(&|point| point.wire.is_some()) {
-        let wire = cells(&|point| fixed_or_absent(point.wire.map(|wire| wire.get()), 2));
-        grid = grid.column("wire GB/s", Align::Right, wire);
+        columns = columns.numbers("wire GB/s", 2, |point| Some(point.wire?.get()));
     }
     if any(&|point| point.path.is_some()) {
-        let path =
-            |point: &PointSummary| point.path.map_or_else(|| ABSENT.to_owned(), naming::path);
-        grid = grid.column("path", Align::Left, cells(&path));
+        columns = columns.left("path", |point| {
+            point.path.map_or_else(|| ABSENT.to_owned(), naming::path)
+        });
     }
     if any(&|point| point.tuner.is_some()) {
-        let error = |point: &PointSummary| {
-            point
-                .tuner_error_pct
-                .map_or_else(|| ABSENT.to_owned(), |error| signed(error, 2))
-        };
-        grid = grid
-            .column(
-                "tuner us",
-                Align::Right,
-                cells(&|point| fixed_or_absent(point.tuner.map(|tuner| tuner.get()), 3)),
-            )
-            .column("tuner error %", Align::Right, cells(&error));
+        columns = columns
+            .numbers("tuner us", 3, |point| Some(point.tuner?.get()))
+            .signed("tuner error %", 2, |point| point.tuner_error_pct);
     }
     let shown = shown_fits(analysis, loss);
     if !shown.segments.is_empty() {
-        let error = |point: &PointSummary| {
-            shown
-                .error_at(point.bytes)
-                .map_or_else(|| ABSENT.to_owned(), |error| signed(error, 2))
-        };
-        grid = grid.column("model error %", Align::Right, cells(&error));
+        columns = columns.signed("model error %", 2, |point| shown.error_at(point.bytes));
     }
     if any(&|point| point.wrong.is_some_and(|wrong| wrong > 0)) {
-        let wrong = |point: &PointSummary| {
+        columns = columns.right("wrong", |point| {
             point
                 .wrong
-                .map_or_else(|| ABSENT.to_owned(), |n| n.to_string())
-        };
-        grid = grid.column("wrong", Align::Right, cells(&wrong));
+                .map_or_else(|| ABSENT.to_owned(), |wrong| wrong.to_string())
+        });
     }
     if any(&|point| !point_note(point).0.is_empty()) {
-        let notes = rows.iter().map(|point| {
+        columns = columns.cells("note", Align::Left, |point| {
             let (note, tone) = point_note(point);
             Cell::toned(note, tone)
         });
-        grid = grid.column("note", Align::Left, notes);
     }
-    grid
+    columns.grid()
 }
 
 /// Returns one row per series.
 pub(crate) fn overview(report: &AnalysisReport) -> Grid {
-    let cells = |cell: &dyn Fn(&SeriesReport) -> String| -> Vec<Cell> {
-        report
-            .series
-            .iter()
-            .map(|series| Cell::new(cell(series)))
-            .collect()
-    };
-    let input = |series: &SeriesReport| {
-        report
-            .inputs
-            .get(series.input)
-            .map_or_else(|| ABSENT.to_owned(), |input| input.path.clone())
-    };
+    let rows: Vec<(usize, &SeriesReport)> = (1..).zip(&report.series).collect();
     let fact = |series: &SeriesReport, title: &str| {
         let facts = facts(&series.analysis, report.loss);
         let found = facts.into_iter().find(|fact| fact.title == title);
         found.map_or_else(|| ABSENT.to_owned(), |fact| fact.value)
     };
-    let sizes = |series: &SeriesReport| {
-        let points = &series.analysis.points;
-        match (points.first(), points.last()) {
-            (Some(first), Some(last)) => naming::size_span(first.bytes, last.bytes),
-            _ => ABSENT.to_owned(),
-        }
-    };
-    let mut grid = Grid::new()
-        .column(
-            "#",
-            Align::Right,
-            (1..=report.series.len()).map(|nth| Cell::new(nth.to_string())),
-        )
-        .column(
-            "collective",
-            Align::Left,
-            cells(&|series| naming::collective(series.analysis.collective).to_owned()),
-        )
-        .column(
-            "ranks",
-            Align::Right,
-            cells(&|series| {
-                series
-                    .analysis
-                    .ranks
-                    .exact()
-                    .map_or_else(|| ABSENT.to_owned(), |n| n.to_string())
-            }),
-        )
-        .column(
-            "placement",
-            Align::Left,
-            cells(&|series| naming::placement(series.analysis.placement).to_owned()),
-        )
-        .column("sizes", Align::Left, cells(&sizes));
+    let mut columns = Columns::of(&rows)
+        .right("#", |(nth, _)| nth.to_string())
+        .left("collective", |(_, series)| {
+            naming::collective(series.analysis.collective).to_owned()
+        })
+        .right("ranks", |(_, series)| {
+            series
+                .analysis
+                .ranks
+                .exact()
+                .map_or_else(|| ABSENT.to_owned(), |n| n.to_string())
+        })
+        .left("placement", |(_, series)| {
+            naming::placement(series.analysis.placement).to_owned()
+        })
+        .left("sizes", |(_, series)| {
+            match series.analysis.points.as_slice() {
+                [] => ABSENT.to_owned(),
+                [first, .., last] => naming::size_span(first.bytes, last.bytes),
+                [only] => only.bytes.to_string(),
+            }
+        });
     for title in [
         "latency floor",
         "peak algbw",
@@ -281,7 +177,12 @@ pub(crate) fn overview(report: &AnalysisReport) -> Grid {
         "stable sizes",
         "validated segments",
     ] {
-        grid = grid.column(title, Align::Right, cells(&|series| fact(series, title)));
+        columns = columns.right(title, |(_, series)| fact(series, title));
     }
-    grid.column("input", Align::Left, cells(&input))
+    columns
+        .left("input", |(_, series)| {
+            let input = report.inputs.get(series.input);
+            input.map_or_else(|| ABSENT.to_owned(), |input| input.path.clone())
+        })
+        .grid()
 }

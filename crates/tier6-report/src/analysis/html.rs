@@ -5,7 +5,7 @@ use super::summary::{
     facts, identity, patterns, reservations, run_state, severity_tone, source, switches,
 };
 use super::svg::series_chart;
-use crate::grid::{Align, Cell, Grid};
+use crate::grid::{Align, Cell, Columns};
 use crate::number::{ABSENT, count};
 use crate::page::{card, escape, list, page};
 use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
@@ -71,12 +71,17 @@ fn heading(report: &AnalysisReport, series: &SeriesReport) -> String {
     parts[..kept].join(" · ")
 }
 
+/// Returns what stands below the title: the rest of the identity, or the inputs.
 fn subtitle(report: &AnalysisReport) -> String {
-    let inputs = report
+    if let [series] = report.series.as_slice() {
+        let parts = identity(report, series);
+        return parts[parts.len() - 2..].join(" · ");
+    }
+    let inputs: Vec<&str> = report
         .inputs
         .iter()
         .map(|input| input.path.as_str())
-        .collect::<Vec<_>>();
+        .collect();
     match inputs.as_slice() {
         [] => "no input".to_owned(),
         few if few.len() <= 3 => few.join(", "),
@@ -85,17 +90,16 @@ fn subtitle(report: &AnalysisReport) -> String {
 }
 
 fn push_series(body: &mut String, report: &AnalysisReport, series: &SeriesReport, index: usize) {
-    let parts = identity(report, series);
-    let name = match report.series.len() {
-        1 => parts[parts.len() - 2..].join(" · "),
-        _ => format!("{}. {}", index + 1, parts.join(" · ")),
-    };
+    let name = format!("{}. {}", index + 1, identity(report, series).join(" · "));
     let folded = report.series.len() > OPEN_MAX;
     if folded {
         let open = if index == 0 { " open" } else { "" };
         let _ = write!(body, "<details{open}><summary>{}</summary>", escape(&name));
     }
-    let _ = writeln!(body, "<section>\n<h2>{}</h2>", escape(&name));
+    *body += "<section>\n";
+    if report.series.len() > 1 {
+        let _ = writeln!(body, "<h2>{}</h2>", escape(&name));
+    }
     if let Some(source) = source(report, series) {
         let _ = write!(body, "<p class=\"origin\">{}", escape(&source));
         if let Some(run) = report.run_of(series) {
@@ -217,49 +221,30 @@ fn push_provenance(body: &mut String, report: &AnalysisReport) {
     if rows.is_empty() {
         return;
     }
-    let cells = |cell: &dyn Fn(&InputReport, Option<&RunReport>) -> String| -> Vec<Cell> {
-        rows.iter()
-            .map(|(input, run)| Cell::new(cell(input, *run)))
-            .collect()
-    };
     let of_run = |run: Option<&RunReport>, text: &dyn Fn(&RunReport) -> Option<String>| {
         run.and_then(text).unwrap_or_else(|| ABSENT.to_owned())
     };
-    let states = rows.iter().map(|(_, run)| match run {
-        Some(run) => {
-            let (text, tone) = run_state(run);
+    let grid = Columns::of(&rows)
+        .left("input", |(input, _)| input.path.clone())
+        .left("format", |(input, _)| input.dialect.to_string())
+        .right("line", |(_, run)| {
+            of_run(*run, &|run| Some(run.first_line.to_string()))
+        })
+        .right("rows", |(input, run)| {
+            run.map_or(input.rows, |run| run.rows).to_string()
+        })
+        .left("library", |(_, run)| {
+            of_run(*run, &|run| Some(run.setup.library_version?.to_string()))
+        })
+        .cells("state", Align::Left, |(_, run)| {
+            let state = run.map(run_state);
+            let (text, tone) = state.unwrap_or_else(|| ("no runs".to_owned(), Tone::Dim));
             Cell::toned(text, tone)
-        }
-        None => Cell::new("no runs"),
-    });
-    let grid = Grid::new()
-        .column("input", Align::Left, cells(&|input, _| input.path.clone()))
-        .column(
-            "format",
-            Align::Left,
-            cells(&|input, _| input.dialect.to_string()),
-        )
-        .column(
-            "line",
-            Align::Right,
-            cells(&|_, run| of_run(run, &|run| Some(run.first_line.to_string()))),
-        )
-        .column(
-            "rows",
-            Align::Right,
-            cells(&|input, run| run.map_or(input.rows, |run| run.rows).to_string()),
-        )
-        .column(
-            "library",
-            Align::Left,
-            cells(&|_, run| of_run(run, &|run| Some(run.setup.library_version?.to_string()))),
-        )
-        .column("state", Align::Left, states)
-        .column(
-            "command",
-            Align::Left,
-            cells(&|_, run| of_run(run, &|run| run.setup.command.clone())),
-        );
+        })
+        .left("command", |(_, run)| {
+            of_run(*run, &|run| run.setup.command.clone())
+        })
+        .grid();
     *body += "<h2>Provenance</h2>\n<div class=\"scroll\" tabindex=\"0\">";
     *body += &grid.html("inputs", "the inputs as they were read");
     *body += "</div>\n";

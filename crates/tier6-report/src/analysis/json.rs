@@ -227,11 +227,11 @@ impl<'a> SeriesDto<'a> {
             message: &finding.message,
         });
         Self {
-            collective: analysis.collective.map(|collective| collective.name()),
+            collective: analysis.collective.map(tier6_collective::Collective::name),
             ranks: analysis.ranks.exact(),
             nodes: analysis.nodes,
-            datatype: analysis.datatype.map(|datatype| datatype.name()),
-            redop: analysis.redop.map(|redop| redop.name()),
+            datatype: analysis.datatype.map(tier6_collective::DataType::name),
+            redop: analysis.redop.map(tier6_collective::RedOp::name),
             placement: analysis.placement.name(),
             points: analysis.points.iter().map(PointDto::new).collect(),
             fits: analysis.fits.iter().map(FitDto::new).collect(),
@@ -264,17 +264,17 @@ impl PointDto {
             bytes: point.bytes.get(),
             samples: point.samples,
             median_us: point.median.get(),
-            p95_us: point.p95.map(|p95| p95.get()),
+            p95_us: point.p95.map(tier6_units::Micros::get),
             cv_pct: point.cv_pct,
             stable: point.stable,
             wrong: point.wrong,
             algbw_gbs: point.algbw.get(),
-            busbw_gbs: point.busbw.map(|busbw| busbw.get()),
+            busbw_gbs: point.busbw.map(tier6_units::GbPerSec::get),
             path: point.path.map(PathDto::new),
-            tuner_us: point.tuner.map(|tuner| tuner.get()),
+            tuner_us: point.tuner.map(tier6_units::Micros::get),
             tuner_error_pct: point.tuner_error_pct,
-            wire_gbs: point.wire.map(|wire| wire.get()),
-            excluded: point.excluded.map(|exclusion| exclusion.name()),
+            wire_gbs: point.wire.map(tier6_units::GbPerSec::get),
+            excluded: point.excluded.map(tier6_fit::Exclusion::name),
         }
     }
 }

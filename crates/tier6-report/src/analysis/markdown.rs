@@ -2,9 +2,10 @@
 
 use super::summary::{facts, identity, patterns, reservations, run_state, source, switches};
 use super::{grids, summary};
-use crate::grid::{Align, Cell, Grid, markdown_text};
+use crate::grid::{Columns, markdown_text};
 use crate::report::{AnalysisReport, SeriesReport, Status};
 use crate::style::{Charset, Detail};
+use std::fmt::Write as _;
 
 /// Returns the report as Markdown: per series a summary, the fits and the points.
 pub fn analysis_markdown(report: &AnalysisReport) -> String {
@@ -30,33 +31,22 @@ pub fn analysis_markdown(report: &AnalysisReport) -> String {
 fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport) {
     let analysis = &series.analysis;
     let title = identity(report, series).join(" · ");
-    *out += &format!("## {}\n\n", markdown_text(&title));
+    let _ = write!(out, "## {}\n\n", markdown_text(&title));
     let run = report.run_of(series).map(|run| run_state(run).0);
     let origin = source(report, series)
         .into_iter()
         .chain(run)
         .collect::<Vec<_>>();
     if !origin.is_empty() {
-        *out += &format!("{}\n\n", markdown_text(&origin.join(", ")));
+        let _ = write!(out, "{}\n\n", markdown_text(&origin.join(", ")));
     }
     let facts = facts(analysis, report.loss);
     if !facts.is_empty() {
-        let summary = Grid::new()
-            .column(
-                "summary",
-                Align::Left,
-                facts.iter().map(|fact| Cell::new(fact.title)),
-            )
-            .column(
-                "value",
-                Align::Right,
-                facts.iter().map(|fact| Cell::new(&fact.value)),
-            )
-            .column(
-                "note",
-                Align::Left,
-                facts.iter().map(|fact| Cell::new(&fact.note)),
-            );
+        let summary = Columns::of(&facts)
+            .left("summary", |fact| fact.title.to_owned())
+            .right("value", |fact| fact.value.clone())
+            .left("note", |fact| fact.note.clone())
+            .grid();
         *out += &(summary.markdown() + "\n");
     }
     let findings = analysis.findings.iter().map(|finding| {
@@ -68,7 +58,8 @@ fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport)
     push_list(out, "Findings", findings);
     if !analysis.fits.is_empty() {
         let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
-        *out += &format!(
+        let _ = write!(
+            out,
             "### Fits of T = α + n/β ({} loss)\n\n{}\n",
             report.loss,
             fits.markdown()
@@ -79,7 +70,7 @@ fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport)
     push_list(out, "Residuals", patterns(analysis).into_iter());
     if !analysis.points.is_empty() {
         let points = grids::points(analysis, report.loss, Detail::Short);
-        *out += &format!("### Points\n\n{}\n", points.markdown());
+        let _ = write!(out, "### Points\n\n{}\n", points.markdown());
     }
 }
 
@@ -89,10 +80,10 @@ fn push_list(out: &mut String, title: &str, entries: impl Iterator<Item = String
         return;
     }
     if !title.is_empty() {
-        *out += &format!("### {title}\n\n");
+        let _ = write!(out, "### {title}\n\n");
     }
     for entry in entries {
-        *out += &format!("- {}\n", markdown_text(&entry));
+        let _ = writeln!(out, "- {}", markdown_text(&entry));
     }
     out.push('\n');
 }

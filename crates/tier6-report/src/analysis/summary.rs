@@ -94,7 +94,7 @@ fn sweep(analysis: &SeriesAnalysis) -> String {
     let samples = points.iter().map(|point| point.samples);
     let (fewest, most) = (samples.clone().min(), samples.max());
     let samples = match (fewest, most) {
-        (Some(0), _) | (None, _) | (_, None) => String::new(),
+        (Some(0) | None, _) | (_, None) => String::new(),
         (Some(fewest), Some(most)) if fewest == most => {
             format!(" x {}", count(most as usize, "sample"))
         }

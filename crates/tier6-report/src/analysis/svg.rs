@@ -3,7 +3,7 @@
 
 use super::summary::{ShownFits, identity, is_drawable, shown_fits};
 use crate::axis::{Axis, Spacing, Tick};
-use crate::chart::{Drawing, Embedding, Labels, Panel, Px, Shape, text_width};
+use crate::chart::{Drawing, Embedding, Labels, Panel, Px, Shape, Side, text_width};
 use crate::naming;
 use crate::number::{fixed, fixed_or_absent, signed};
 use crate::report::AnalysisReport;
@@ -141,13 +141,8 @@ impl SeriesPlot<'_> {
         };
         let panel = self.panel(top + HEAD, 250.0, y.padded(0.05));
         if let Some(region) = self.analysis.regions.latency {
-            let label = format!("latency floor, up to {}", region.last);
-            panel.draw_band(
-                drawing,
-                region.first.as_f64().max(1.0),
-                region.last.as_f64(),
-                &label,
-            );
+            let range = (region.first.as_f64().max(1.0), region.last.as_f64());
+            panel.draw_band(drawing, range, Side::Top, "latency floor");
         }
         self.draw_base(drawing, &panel, "median time", &panel.y.time_ticks(7));
         self.draw_models(drawing, &panel, &|line: Line, bytes| {
@@ -196,22 +191,17 @@ impl SeriesPlot<'_> {
         let y = Axis::spanning(Spacing::Linear, [0.0, y.value_at(1.06)]).unwrap_or(y);
         let panel = self.panel(top + HEAD, 190.0, y);
         if let Some(saturation) = self.analysis.regions.saturation {
-            let share = fixed(saturation.threshold_pct, 0);
-            let label = format!(
-                "at {share} % of the peak or more, from {}",
-                saturation.entry
-            );
-            panel.draw_band(
-                drawing,
-                saturation.entry.as_f64(),
-                self.x.value_at(1.0),
-                &label,
-            );
+            let range = (saturation.entry.as_f64(), self.x.value_at(1.0));
+            panel.draw_band(drawing, range, Side::Bottom, "saturated");
         }
         self.draw_base(drawing, &panel, "algbw, GB/s", &panel.y.round_ticks(5));
         if let Some(saturation) = self.analysis.regions.saturation {
             let threshold = saturation.peak_algbw.get() * saturation.threshold_pct / 100.0;
+            let label = format!("{} % of the peak", fixed(saturation.threshold_pct, 0));
             panel.draw_horizontal(drawing, threshold, "threshold");
+            if let Some(y) = panel.y_of(threshold) {
+                drawing.text(LEFT + 6.0, y - 6.0, "inside", &label);
+            }
         }
         self.draw_models(drawing, &panel, &|line: Line, bytes| {
             bytes / (line.alpha.get() + bytes / line.beta.get() / 1e3) / 1e3
@@ -238,57 +228,50 @@ impl SeriesPlot<'_> {
             .filter(|(_, error)| error.is_finite())
             .collect();
         let one_line = self.shown.one_line.map_or(&[][..], |fit| &fit.residuals);
-        if errors.is_empty() && one_line.is_empty() {
+        let largest = |errors: &mut dyn Iterator<Item = f64>| {
+            errors
+                .filter(|error| error.is_finite())
+                .map(f64::abs)
+                .reduce(f64::max)
+        };
+        let own = largest(&mut errors.iter().map(|(_, error)| *error));
+        let single = largest(&mut one_line.iter().map(|residual| residual.2));
+        let Some(reach) = own.or(single).map(|reach| reach.max(2.0) * 1.2) else {
             return top;
-        }
-        let own = errors
-            .iter()
-            .map(|(_, error)| error.abs())
-            .fold(2.0, f64::max);
-        let all = one_line
-            .iter()
-            .map(|residual| residual.2.abs())
-            .filter(|error| error.is_finite());
-        let reach = if errors.is_empty() {
-            all.fold(own, f64::max)
-        } else {
-            own
-        } * 1.2;
+        };
         let Some(y) = Axis::spanning(Spacing::Linear, [-reach, reach]) else {
             return top;
         };
+        let title = match single {
+            Some(single) if single > reach => {
+                "model error, % (predicted / measured - 1); one line leaves the scale"
+            }
+            _ => "model error, % (predicted / measured - 1)",
+        };
         let panel = self.panel(top + HEAD, 130.0, y);
-        self.draw_base(
-            drawing,
-            &panel,
-            "model error, % (predicted / measured - 1)",
-            &panel.y.round_ticks(4),
-        );
+        self.draw_base(drawing, &panel, title, &panel.y.round_ticks(4));
         panel.draw_horizontal(drawing, 0.0, "axis");
         let spots = one_line.iter().filter_map(|(bytes, _, error)| {
             Some((panel.x_of(bytes.as_f64())?, panel.y_of(*error)?))
         });
         panel.draw_polyline(drawing, spots, "one");
         for (point, error) in errors {
-            let (class, shape) = self.look(point);
-            let segment = self.shown.segment_at(point.bytes).unwrap_or(0);
-            if let (Some(x), Some(zero), Some(end)) = (
-                panel.x_of(point.bytes.as_f64()),
-                panel.y_of(0.0),
-                panel.y_of(error),
-            ) {
-                drawing.line((x, zero), (x, end), &format!("stem {}", color(segment)));
-            }
-            let text = format!("{}: {} %", point.bytes, signed(error, 2));
-            panel.draw_marker(
-                drawing,
-                (point.bytes.as_f64(), error),
-                shape,
-                &class,
-                self.short(&text),
-            );
+            self.draw_error(drawing, &panel, point, error);
         }
         panel.bottom() + FOOT
+    }
+
+    /// Draws the error of one point on a stem from zero.
+    fn draw_error(&self, drawing: &mut Drawing, panel: &Panel, point: &PointSummary, error: f64) {
+        let bytes = point.bytes.as_f64();
+        let segment = self.shown.segment_at(point.bytes).unwrap_or(0);
+        let ends = (panel.x_of(bytes), panel.y_of(0.0), panel.y_of(error));
+        if let (Some(x), Some(zero), Some(end)) = ends {
+            drawing.line((x, zero), (x, end), &format!("stem {}", color(segment)));
+        }
+        let (class, shape) = self.look(point);
+        let text = format!("{}: {} %", point.bytes, signed(error, 2));
+        panel.draw_marker(drawing, (bytes, error), shape, &class, self.short(&text));
     }
 
     /// Draws the axes and the switch points.
@@ -366,7 +349,7 @@ fn tooltip(point: &PointSummary) -> String {
         "{}: {} us, P95 {} us, CV {} %, algbw {} GB/s{path}",
         point.bytes,
         fixed(point.median.get(), 3),
-        fixed_or_absent(point.p95.map(|p95| p95.get()), 3),
+        fixed_or_absent(point.p95.map(tier6_units::Micros::get), 3),
         fixed_or_absent(point.cv_pct, 2),
         fixed(point.algbw.get(), 2),
     )

@@ -5,11 +5,13 @@ use super::summary::{
     facts, identity, patterns, reservations, run_state, severity_tone, source, switches,
     warning_groups,
 };
+use crate::flow::flow;
 use crate::grid::terminal_text;
 use crate::number::count;
 use crate::plot::terminal_plot;
 use crate::report::{AnalysisReport, SeriesReport, Status};
 use crate::style::{Detail, Style, Tone};
+use std::fmt::Write as _;
 
 /// From how many series on the short form shows an overview instead of each series.
 const SERIES_MAX: usize = 6;
@@ -136,7 +138,11 @@ fn push_warnings(out: &mut String, report: &AnalysisReport, style: Style) {
             count(input.warnings.len(), "warning"),
             input.path
         );
-        *out += &format!("\n{}\n", style.paint(Tone::Strong, &terminal_text(&title)));
+        let _ = write!(
+            out,
+            "\n{}\n",
+            style.paint(Tone::Strong, &terminal_text(&title))
+        );
         for (code, text) in warning_groups(input) {
             let n = input
                 .warnings
@@ -164,40 +170,10 @@ const HEAD_WIDTH: usize = 18;
 fn push_entry(out: &mut String, head: &str, tone: Tone, text: &str, style: Style) {
     let room = style.width.saturating_sub(HEAD_WIDTH + 3).max(40);
     let mut lead = format!(" {}  ", style.paint(tone, &format!("{head:<HEAD_WIDTH$}")));
-    for line in wrapped(&terminal_text(text), room) {
+    for line in flow(terminal_text(text).split(' '), " ", room) {
         *out += &lead;
         *out += &line;
         out.push('\n');
         lead = " ".repeat(HEAD_WIDTH + 3);
-    }
-}
-
-/// Breaks a text at blanks into lines of at most `room` characters; a longer word stays whole.
-fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        let length = lines[last].chars().count();
-        if length == 0 {
-            lines[last].push_str(word);
-        } else if length + 1 + word.chars().count() <= room {
-            lines[last].push(' ');
-            lines[last].push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_break_at_blanks_and_words_stay_whole() {
-        assert_eq!(wrapped("a bb ccc", 4), ["a bb", "ccc"]);
-        assert_eq!(wrapped("longest x", 3), ["longest", "x"]);
-        assert_eq!(wrapped("", 3), [""]);
     }
 }

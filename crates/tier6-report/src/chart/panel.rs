@@ -15,6 +15,9 @@ pub(crate) struct Panel {
     pub(crate) y: Axis,
 }
 
+/// Pixels between the sampled places of a function.
+const STRIDE: f64 = 8.0;
+
 /// Form of a marker. Forms repeat after four, so that a print without colour can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -48,6 +51,13 @@ impl Shape {
             Self::Diamond => format!("M{},{}l4,4l-4,4l-4,-4z", Px(x), Px(y - 4.0)),
         }
     }
+}
+
+/// Where the label of a band stands: away from the curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Top,
+    Bottom,
 }
 
 /// The writing around a panel.
@@ -99,14 +109,24 @@ impl Panel {
     }
 
     /// Tints a range of the lower axis, with a label inside when there is room.
-    pub(crate) fn draw_band(&self, drawing: &mut Drawing, from: f64, to: f64, label: &str) {
+    pub(crate) fn draw_band(
+        &self,
+        drawing: &mut Drawing,
+        (from, to): (f64, f64),
+        side: Side,
+        label: &str,
+    ) {
         let (Some(from), Some(to)) = (self.x_of(from), self.x_of(to)) else {
             return;
         };
-        let (from, to) = ((from - 5.0).max(self.left), (to + 5.0).min(self.right()));
+        let (from, to) = ((from - 6.0).max(self.left), (to + 6.0).min(self.right()));
         drawing.rect((from, self.top), (to - from, self.height), "band");
-        if to - from > text_width(label) + 12.0 {
-            drawing.text(from + 6.0, self.bottom() - 8.0, "inside", label);
+        let y = match side {
+            Side::Top => self.top + 17.0,
+            Side::Bottom => self.bottom() - 9.0,
+        };
+        if to - from > text_width(label) + 10.0 {
+            drawing.text(from + 7.0, y, "inside", label);
         }
     }
 
@@ -138,11 +158,14 @@ impl Panel {
         let (Some(start), Some(end)) = (self.x.place(from), self.x.place(to)) else {
             return;
         };
-        let pixels = ((end - start) * self.width).clamp(1.0, 4000.0);
-        let steps = (1..)
-            .take_while(|step| f64::from(*step) * 8.0 < pixels)
-            .count()
-            + 1;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 1 and 500"
+        )]
+        let steps = ((end - start) * self.width / STRIDE)
+            .ceil()
+            .clamp(1.0, 500.0) as usize;
         let spots = (0..=steps).filter_map(|step| {
             let place = start + (end - start) * step as f64 / steps as f64;
             let value = function(self.x.value_at(place));

@@ -1,6 +1,5 @@
 "use strict";
 (() => {
-  const NS = document.documentElement.namespaceURI && document.querySelector("svg.chart")?.namespaceURI;
   const make = (name, parent) => parent.appendChild(document.createElement(name));
 
   // The legend switches curves on and off.
@@ -35,7 +34,7 @@
     const rows = [...table.querySelectorAll("tbody tr")];
     const places = marks.map(mark => Number(mark.dataset.x));
     const box = svg.viewBox.baseVal;
-    const cross = svg.appendChild(document.createElementNS(NS, "path"));
+    const cross = svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
     cross.setAttribute("class", "cross");
     const tip = make("div", figure);
     tip.className = "tip";
