@@ -1,1 +1,43 @@
-//! NCCL's tuner, version by version.
+//! NCCL's tuner, version by version: the tables, the choice, and what happens afterwards.
+//!
+//! A [`Release`] holds the constants and rules of one version as data, a [`Communicator`]
+//! what NCCL's search found, [`Settings`] what the environment says. A [`CostTable`] is
+//! computed from the three in NCCL's own f32 arithmetic; [`CostTable::choose`] picks a
+//! candidate for a [`Call`] with its time, channels and warps.
+//!
+//! Deliberately absent: the search that finds the graphs, symmetric-memory kernels and
+//! copy-engine collectives, which bypass the tuner, and measured times, which belong to the
+//! crates above.
+
+mod call;
+mod candidate;
+mod choice;
+mod communicator;
+mod cost_table;
+mod path_type;
+mod release;
+mod schedule;
+mod settings;
+mod term;
+mod verify;
+mod version;
+mod why_not;
+
+pub use call::Call;
+pub use candidate::{Candidate, NcclAlgorithm, NcclCollective, NotTunedError};
+pub use choice::{Basis, CallTerms, Choice, Entry, NoCandidateError};
+pub use communicator::{
+    Communicator, CommunicatorError, CommunicatorSource, Cpu, CpuArch, CpuVendor, Graph, Pattern,
+    ReadCommunicatorError, read_communicator,
+};
+pub use cost_table::{CellTerms, CostTable};
+pub use path_type::PathType;
+pub use release::{Evidence, FoundRelease, RELEASES, Release, UnknownVersionError};
+pub use schedule::{Scheduled, Shares, UserCall};
+pub use settings::{FilterError, NcclError, Settings};
+pub use term::{Operation, Term};
+pub use verify::{
+    Difference, Group, OracleFile, TableReport, Tally, VerifyError, VerifyReport, verify,
+};
+pub use version::{ParseVersionError, Version};
+pub use why_not::WhyNot;

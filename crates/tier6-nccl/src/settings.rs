@@ -1,0 +1,270 @@
+//! The environment variables that the tuner reads, as meant.
+//!
+//! Values are read as NCCL reads them: integers like C's `strtoll` with base 0, an empty
+//! integer as unset, and the two filters in the syntax of their release. Variables that the
+//! tuner does not read are ignored here.
+
+mod filter;
+
+use crate::communicator::Communicator;
+use crate::release::{FilterSyntax, Release};
+pub use filter::FilterError;
+pub(crate) use filter::{Filter, ProtocolState};
+
+/// What the environment says to the tuner of one release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    pub(crate) filter: Filter,
+    pub(crate) threads: Option<i64>,
+    pub(crate) ll128_threads: Option<i64>,
+    /// Tree and Ring by protocol.
+    pub(crate) thread_thresholds: [[Option<i64>; 3]; 2],
+    pub(crate) net_overhead_ns: Option<i64>,
+    pub(crate) pat: PatSwitch,
+    pub(crate) ll128_over_c2c: bool,
+    pub(crate) nvls_tree_chunk_bytes_max: Option<u64>,
+    pub(crate) names_filter: bool,
+    channels: ChannelLimits,
+}
+
+/// `NCCL_PAT_ENABLE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PatSwitch {
+    Off,
+    On,
+    /// On where every node has one GPU and the host drives the network.
+    Auto,
+}
+
+/// The variables that clip the number of channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct ChannelLimits {
+    least: Option<i32>,
+    most: Option<i32>,
+}
+
+impl Settings {
+    /// Returns the settings of an empty environment.
+    pub fn unset(release: &Release) -> Self {
+        Self {
+            filter: Filter::open(release),
+            threads: None,
+            ll128_threads: None,
+            thread_thresholds: [[None; 3]; 2],
+            net_overhead_ns: None,
+            pat: PatSwitch::Auto,
+            ll128_over_c2c: true,
+            nvls_tree_chunk_bytes_max: None,
+            names_filter: false,
+            channels: ChannelLimits::default(),
+        }
+    }
+
+    /// Reads the variables `env`, name and value each, for `release`.
+    ///
+    /// # Errors
+    ///
+    /// Fails where NCCL refuses to start: from 2.24 on, on unknown names in `NCCL_ALGO` and
+    /// `NCCL_PROTO`.
+    pub fn from_env<'a>(
+        env: impl IntoIterator<Item = (&'a str, &'a str)>,
+        release: &Release,
+    ) -> Result<Self, FilterError> {
+        let mut settings = Self::unset(release);
+        for (name, value) in env {
+            settings.set(name, value, release)?;
+        }
+        Ok(settings)
+    }
+
+    fn set(&mut self, name: &str, value: &str, release: &Release) -> Result<(), FilterError> {
+        match name {
+            "NCCL_ALGO" => {
+                self.filter.read_algorithms(value, release)?;
+                self.names_filter = true;
+            }
+            "NCCL_PROTO" => {
+                self.filter.read_protocols(value, release)?;
+                self.names_filter = true;
+            }
+            "NCCL_NTHREADS" => self.threads = integer(value),
+            "NCCL_LL128_NTHREADS" => self.ll128_threads = integer(value),
+            "NCCL_THREAD_THRESHOLDS" => self.thread_thresholds = thresholds(value),
+            "NCCL_NET_OVERHEAD" => {
+                self.net_overhead_ns = integer(value).filter(|&ns| ns != NET_OVERHEAD_BY_CPU);
+            }
+            "NCCL_PAT_ENABLE" => {
+                self.pat = match integer(value) {
+                    Some(0) => PatSwitch::Off,
+                    None | Some(2) => PatSwitch::Auto,
+                    Some(_) => PatSwitch::On,
+                };
+            }
+            "NCCL_LL128_C2C" => self.ll128_over_c2c = integer(value) != Some(0),
+            "NCCL_NVLSTREE_MAX_CHUNKSIZE" => {
+                self.nvls_tree_chunk_bytes_max =
+                    integer(value).and_then(|bytes| u64::try_from(bytes).ok());
+            }
+            "NCCL_MIN_NCHANNELS" | "NCCL_MIN_NRINGS" | "NCCL_MIN_CTAS" => {
+                self.channels.least = self.channels.least.max(count(value));
+            }
+            "NCCL_MAX_NCHANNELS" | "NCCL_MAX_NRINGS" | "NCCL_MAX_CTAS" => {
+                let most = count(value);
+                self.channels.most = match (self.channels.most, most) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns `communicator` with its channels clipped as the environment asks.
+    ///
+    /// Doing it twice changes nothing, so a communicator that was recorded under the same
+    /// environment stays as it is.
+    pub fn clip_channels(&self, mut communicator: Communicator, release: &Release) -> Communicator {
+        let ChannelLimits { least, most } = self.channels;
+        let channels = &mut communicator.n_channels;
+        if let Some(most) = most {
+            *channels = (*channels).min(most);
+        }
+        if let Some(least) = least {
+            *channels = (*channels).max(least.min(release.channels_max));
+        }
+        communicator
+    }
+
+    /// Returns the error that NCCL ends a call with when no candidate is left.
+    pub(crate) fn no_candidate(&self, release: &Release) -> NcclError {
+        match release.filter {
+            FilterSyntax::PerCollective if self.names_filter => NcclError::InvalidUsage,
+            FilterSyntax::PerCollective | FilterSyntax::List => NcclError::InternalError,
+        }
+    }
+}
+
+/// The value of `NCCL_NET_OVERHEAD` that means the default.
+const NET_OVERHEAD_BY_CPU: i64 = -2;
+
+/// How NCCL fails when the filters leave no candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NcclError {
+    /// `ncclInternalError`, 3.
+    InternalError,
+    /// `ncclInvalidUsage`, 5.
+    InvalidUsage,
+}
+
+impl NcclError {
+    /// Returns the value of NCCL's `ncclResult_t`.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::InternalError => 3,
+            Self::InvalidUsage => 5,
+        }
+    }
+}
+
+fn count(value: &str) -> Option<i32> {
+    integer(value)
+        .and_then(|n| i32::try_from(n).ok())
+        .filter(|&n| n > 0)
+}
+
+/// Reads an integer as C's `strtoll` with base 0 does: blanks, a sign, `0x` or a leading 0,
+/// then digits up to the first other character. No digits read as 0; empty is unset.
+fn integer(text: &str) -> Option<i64> {
+    if text.is_empty() {
+        return None;
+    }
+    let text = text.trim_start();
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hex = digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_hexdigit()));
+    let (radix, digits) = match hex {
+        Some(rest) => (16, rest),
+        None if digits.starts_with('0') => (8, digits),
+        None => (10, digits),
+    };
+    let magnitude = digits
+        .chars()
+        .map_while(|c| c.to_digit(radix))
+        .fold(0_i64, |value, digit| {
+            value
+                .saturating_mul(i64::from(radix))
+                .saturating_add(i64::from(digit))
+        });
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// Reads up to six numbers, Tree then Ring; stops at the first that is none. Negative ones
+/// leave the default.
+fn thresholds(text: &str) -> [[Option<i64>; 3]; 2] {
+    let mut values = [[None; 3]; 2];
+    let mut rest = text;
+    for slot in values.iter_mut().flatten() {
+        rest = rest.trim_start();
+        let sign = usize::from(rest.starts_with(['-', '+']));
+        let digits = rest[sign..]
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .count();
+        let Ok(value) = rest[..sign + digits].parse::<i64>() else {
+            break;
+        };
+        *slot = (value >= 0).then_some(value);
+        rest = &rest[sign + digits..];
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_read_as_strtoll_reads_them() {
+        for (text, expect) in [
+            ("", None),
+            ("64", Some(64)),
+            (" -5", Some(-5)),
+            ("0x40", Some(64)),
+            ("010", Some(8)),
+            ("0", Some(0)),
+            ("100k", Some(100)),
+            ("rubbish", Some(0)),
+            ("0x", Some(0)),
+        ] {
+            assert_eq!(integer(text), expect, "`{text}`");
+        }
+    }
+
+    #[test]
+    fn thresholds_stop_at_the_first_comma() {
+        assert_eq!(thresholds("8,9,64"), [[Some(8), None, None], [None; 3]]);
+        assert_eq!(
+            thresholds("1 -1 3 4"),
+            [[Some(1), None, Some(3)], [Some(4), None, None]]
+        );
+        assert_eq!(thresholds("x"), [[None; 3]; 2]);
+    }
+
+    #[test]
+    fn clipping_channels_twice_is_clipping_once() {
+        let limits = |env: &[(&str, &str)]| {
+            Settings::from_env(env.iter().copied(), Release::newest())
+                .unwrap()
+                .channels
+        };
+        let both = limits(&[("NCCL_MAX_NCHANNELS", "8"), ("NCCL_MAX_CTAS", "4")]);
+        assert_eq!(both.most, Some(4));
+        assert_eq!(limits(&[("NCCL_MIN_CTAS", "-3")]).least, None);
+    }
+}
