@@ -92,16 +92,19 @@ pub enum FitLabel {
     Path(Path, u32),
     /// A detected segment, from 1.
     Detected(u32),
+    /// All points from one size to another, both included, because someone asked.
+    Range(Bytes, Bytes),
 }
 
 impl fmt::Display for FitLabel {
-    /// Prints `global`, `ring+ll`, `ring+ll#2`, `segment 1`.
+    /// Prints `global`, `ring+ll`, `ring+ll#2`, `segment 1`, `16 MiB..1 GiB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Global => f.pad("global"),
             Self::Path(path, 1) => path.fmt(f),
             Self::Path(path, nth) => f.pad(&format!("{path}#{nth}")),
             Self::Detected(nth) => f.pad(&format!("segment {nth}")),
+            Self::Range(first, last) => f.pad(&format!("{first}..{last}")),
         }
     }
 }

@@ -1,10 +1,39 @@
 //! From measurements to segmented models with verdicts.
+//!
+//! [`analyze`] turns one measured series into points, segments, lines with intervals and
+//! verdicts, regions, residual shapes and findings; [`analyze_run`] adds what a run's set-up
+//! says. [`Predictor`] answers for sizes
+//! that were not measured.
+//!
+//! Deliberately absent: reading files (`tier6-measure`), closed forms of algorithms
+//! (`tier6-math`), showing results (`tier6-report`).
 
 mod analysis;
+mod analyze;
+mod point;
+mod wire;
+mod segment;
+mod fit;
+mod region;
+mod residual;
+mod cliff;
+mod rank_latency;
+mod rank_trend;
+mod finding;
+mod run_finding;
 mod predict;
 
 pub use analysis::{
     Basis, Exclusion, Finding, Fit, FitLabel, Interval, LatencyRegion, Line, Loss, Pattern,
     PointSummary, Regions, ResidualFinding, Saturation, SeriesAnalysis, Severity, Switch, Verdict,
 };
+pub use analyze::{AnalysisOptions, analyze, analyze_run};
+pub use cliff::{Cliff, find_cliffs};
+pub use fit::{HELD_OUT_LIMIT_PCT, VALIDATED_POINTS, fit_range};
 pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, PredictorError};
+pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};
+pub use rank_trend::{RankTrend, TrendFit, rank_trend};
+pub use residual::{
+    PredictedPoint, PredictionOrigin, ResidualShape, residual_shapes, suspects,
+};
+pub use wire::{RING_SHARE_MAX, nvls_wire};
