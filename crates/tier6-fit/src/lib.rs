@@ -10,18 +10,18 @@
 
 mod analysis;
 mod analyze;
-mod point;
-mod wire;
-mod segment;
-mod fit;
-mod region;
-mod residual;
 mod cliff;
+mod finding;
+mod fit;
+mod point;
+mod predict;
 mod rank_latency;
 mod rank_trend;
-mod finding;
+mod region;
+mod residual;
 mod run_finding;
-mod predict;
+mod segment;
+mod wire;
 
 pub use analysis::{
     Basis, Exclusion, Finding, Fit, FitLabel, Interval, LatencyRegion, Line, Loss, Pattern,
@@ -33,7 +33,5 @@ pub use fit::{HELD_OUT_LIMIT_PCT, VALIDATED_POINTS, fit_range};
 pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, PredictorError};
 pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};
 pub use rank_trend::{RankTrend, TrendFit, rank_trend};
-pub use residual::{
-    PredictedPoint, PredictionOrigin, ResidualShape, residual_shapes, suspects,
-};
+pub use residual::{PredictedPoint, PredictionOrigin, ResidualShape, residual_shapes, suspects};
 pub use wire::{RING_SHARE_MAX, nvls_wire};
