@@ -1,0 +1,185 @@
+//! What is held against the data: the model that `analyze` offers, and yardsticks that it has to
+//! beat to be worth its name.
+
+use tier6_fit::{KnownPoint, Predictor};
+use tier6_stats::{LineFit, SegmentRules, Weighting, fit_line_non_negative, segment_lines};
+use tier6_units::Bytes;
+
+/// Rules of the segments, the same as for fits: at least 3 points, BIC, digits of nccl-tests.
+const SEGMENT_RULES: SegmentRules = SegmentRules {
+    min_points: 3,
+    max_segments: 8,
+    resolution: 1e-4,
+};
+
+/// A model of time by size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// [`Predictor`]: what tier6 answers for a size that was not measured. It passes through its
+    /// points, so its in-sample error only shows which of them it took for disturbed.
+    Fit,
+    /// T = alpha + n/beta through all points, relative loss.
+    OneLine,
+    /// One such line per detected segment; a segment reaches up to the first point of the next.
+    SegmentLines,
+    /// Straight lines between neighbours in log-log, the last two prolonged.
+    LogLog,
+}
+
+/// Whether tier6 offers an engine or only measures itself by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Offered.
+    Engine,
+    /// A simple thing that anybody can do.
+    Yardstick,
+}
+
+impl Engine {
+    /// All, the offered one first.
+    pub const ALL: [Self; 4] = [Self::Fit, Self::OneLine, Self::SegmentLines, Self::LogLog];
+
+    /// Returns the name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fit => "fit",
+            Self::OneLine => "one_line",
+            Self::SegmentLines => "segment_lines",
+            Self::LogLog => "log_log",
+        }
+    }
+
+    /// Returns the name for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Fit => "tier6 fit",
+            Self::OneLine => "one line",
+            Self::SegmentLines => "line per segment",
+            Self::LogLog => "log-log interpolation",
+        }
+    }
+
+    /// Returns whether it is offered.
+    pub const fn role(self) -> Role {
+        match self {
+            Self::Fit => Role::Engine,
+            Self::OneLine | Self::SegmentLines | Self::LogLog => Role::Yardstick,
+        }
+    }
+
+    /// Fits the engine on points of ascending sizes; `None` when they are too few.
+    pub(crate) fn train(self, points: &[KnownPoint]) -> Option<Trained> {
+        let sizes: Vec<f64> = points.iter().map(|point| point.bytes.as_f64()).collect();
+        let times: Vec<f64> = points.iter().map(|point| point.time.get()).collect();
+        let line = |from: usize, to: usize| {
+            fit_line_non_negative(&sizes[from..to], &times[from..to], Weighting::Relative)
+        };
+        match self {
+            Self::Fit => Predictor::fit(points).ok().map(Trained::Fit),
+            Self::OneLine => Some(Trained::Lines(vec![(0.0, line(0, points.len())?)])),
+            Self::SegmentLines => {
+                let starts = segment_lines(&sizes, &times, SEGMENT_RULES)?.starts;
+                let ends = starts.iter().skip(1).copied().chain([points.len()]);
+                let pieces = starts.iter().zip(ends);
+                pieces
+                    .map(|(start, end)| Some((sizes[*start], line(*start, end)?)))
+                    .collect::<Option<Vec<_>>>()
+                    .map(Trained::Lines)
+            }
+            Self::LogLog => (points.len() > 1).then(|| {
+                let logs = sizes.iter().zip(&times);
+                Trained::LogLog(logs.map(|(size, time)| (size.ln(), time.ln())).collect())
+            }),
+        }
+    }
+}
+
+/// An engine that was fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Trained {
+    Fit(Predictor),
+    /// Lines by the smallest size that each is for, ascending.
+    Lines(Vec<(f64, LineFit)>),
+    /// ln size, ln time; at least two, ascending.
+    LogLog(Vec<(f64, f64)>),
+}
+
+impl Trained {
+    /// Returns the predicted time in us.
+    pub(crate) fn time_us(&self, bytes: Bytes) -> f64 {
+        match self {
+            Self::Fit(predictor) => predictor.predict(bytes).time.get(),
+            Self::Lines(lines) => {
+                let after = lines.partition_point(|(first, _)| *first <= bytes.as_f64());
+                lines[after.saturating_sub(1)].1.predict(bytes.as_f64())
+            }
+            Self::LogLog(logs) => {
+                let x = bytes.as_f64().ln();
+                let after = logs.partition_point(|(size, _)| *size < x);
+                let upper = after.clamp(1, logs.len() - 1);
+                let ((x0, y0), (x1, y1)) = (logs[upper - 1], logs[upper]);
+                (y0 + (y1 - y0) * ((x - x0) / (x1 - x0))).exp()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tier6_units::Micros;
+
+    fn sweep(points: &[(u64, f64)]) -> Vec<KnownPoint> {
+        points
+            .iter()
+            .map(|(bytes, us)| KnownPoint::new(Bytes::new(*bytes), Micros::new(*us)))
+            .collect()
+    }
+
+    fn check(engine: Engine, points: &[(u64, f64)], asked: &[(u64, f64)]) {
+        let model = engine.train(&sweep(points)).unwrap();
+        for (bytes, want) in asked {
+            let got = model.time_us(Bytes::new(*bytes));
+            assert!(
+                (got / want - 1.0).abs() < 1e-9,
+                "{engine:?} at {bytes}: {got}"
+            );
+        }
+    }
+
+    #[test]
+    fn log_log_is_geometric_between_and_beyond() {
+        let points = [(4, 10.0), (16, 20.0), (64, 80.0)];
+        check(
+            Engine::LogLog,
+            &points,
+            &[(8, 200_f64.sqrt()), (32, 40.0), (128, 160.0), (1, 5.0)],
+        );
+    }
+
+    #[test]
+    fn a_line_is_a_line() {
+        let points = [(1000, 11.0), (2000, 12.0), (4000, 14.0)];
+        check(Engine::OneLine, &points, &[(8000, 18.0), (3000, 13.0)]);
+        check(Engine::SegmentLines, &points, &[(8000, 18.0), (3000, 13.0)]);
+    }
+
+    #[test]
+    fn a_segment_reaches_to_the_first_point_of_the_next() {
+        let line = |alpha: f64, slope: f64, bytes: u64| (bytes, alpha + slope * bytes as f64);
+        let small = [1, 2, 4, 8, 16].map(|kib| line(10.0, 1e-3, kib << 10));
+        let large = [32, 64, 128, 256, 512].map(|kib| line(400.0, 1e-4, kib << 10));
+        let points: Vec<_> = small.into_iter().chain(large).collect();
+        let asked = [line(10.0, 1e-3, 24 << 10), line(400.0, 1e-4, 48 << 10)];
+        check(Engine::SegmentLines, &points, &asked);
+    }
+
+    #[test]
+    fn too_few_points_train_nothing() {
+        for engine in Engine::ALL {
+            assert_eq!(engine.train(&[]), None, "{engine:?}");
+        }
+        assert_eq!(Engine::LogLog.train(&sweep(&[(8, 1.0)])), None);
+        assert_eq!(Engine::Fit.train(&sweep(&[(8, 1.0)])), None);
+    }
+}
