@@ -33,7 +33,7 @@ pub fn analysis_html(report: &AnalysisReport) -> String {
                  No number below is a result.</div>\n";
     }
     if report.series.len() > 1 {
-        body += "<h2>Overview</h2>\n<div class=\"scroll\" tabindex=\"0\">";
+        body += "<h2>Overview</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">";
         body += &grids::overview(report).html("overview", "one row per series");
         body += "</div>\n";
     }
@@ -180,7 +180,7 @@ fn push_models(body: &mut String, report: &AnalysisReport, series: &SeriesReport
             report.loss
         );
         let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
-        *body += "<h3>Models</h3>\n<div class=\"scroll\" tabindex=\"0\">";
+        *body += "<h3>Models</h3>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">";
         *body += &fits.html("fits", &caption);
         *body += "</div>\n";
         *body += &list("", &reservations(analysis, report.loss));
@@ -204,7 +204,7 @@ fn push_points(body: &mut String, report: &AnalysisReport, series: &SeriesReport
     let table = table.replacen("<table ", &format!("<table id=\"points-{index}\" "), 1);
     let _ = writeln!(
         body,
-        "<h3>Points</h3>\n<div class=\"scroll\" tabindex=\"0\">{table}</div>"
+        "<h3>Points</h3>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">{table}</div>"
     );
 }
 
@@ -245,7 +245,7 @@ fn push_provenance(body: &mut String, report: &AnalysisReport) {
             of_run(*run, &|run| run.setup.command.clone())
         })
         .grid();
-    *body += "<h2>Provenance</h2>\n<div class=\"scroll\" tabindex=\"0\">";
+    *body += "<h2>Provenance</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">";
     *body += &grid.html("inputs", "the inputs as they were read");
     *body += "</div>\n";
     for input in report

@@ -269,3 +269,41 @@ fn several_inputs_keep_their_own_names() {
         31
     );
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_measurement_breaks_a_format(
+        rows in proptest::collection::vec((proptest::num::u64::ANY, proptest::num::f64::ANY, proptest::num::f64::ANY), 0..20),
+        text in ".{0,40}",
+    ) {
+        let mut report = scan::report();
+        report.inputs[0].path = text.clone();
+        report.inputs[0].warnings[0].message = text;
+        let analysis = &mut report.series[0].analysis;
+        let sample = analysis.points[0].clone();
+        analysis.points = rows
+            .iter()
+            .map(|(bytes, time, rate)| {
+                let mut point = sample.clone();
+                point.bytes = Bytes::new(*bytes);
+                point.median = Micros::new(*time);
+                point.p95 = Some(Micros::new(*rate));
+                point.algbw = GbPerSec::new(*rate);
+                point
+            })
+            .collect();
+        analysis.points.sort_by_key(|point| point.bytes);
+        if let [first, .., last] = analysis.points.as_slice() {
+            let (first, last) = (first.bytes, last.bytes);
+            for fit in &mut analysis.fits {
+                (fit.first, fit.last) = (first, last);
+            }
+        }
+        roxmltree::Document::parse(&analysis_svg(&report)).unwrap();
+        for (name, written) in every_format(&report) {
+            proptest::prop_assert!(!written.contains("NaN"), "{name}");
+        }
+        serde_json::from_str::<serde_json::Value>(&analysis_json(&report)).unwrap();
+    }
+}
