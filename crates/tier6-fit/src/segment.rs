@@ -7,8 +7,8 @@ use std::ops::Range;
 use tier6_collective::Path;
 use tier6_stats::{SegmentRules, segment_lines};
 
-/// Fewest points of a detected segment; with two, noise is cut up (FACTS E.4).
-const RULES: SegmentRules = SegmentRules {
+/// What a detected segment may look like; with two points, noise is cut up (FACTS E.4).
+pub const SEGMENT_RULES: SegmentRules = SegmentRules {
     min_points: 3,
     max_segments: 8,
     // nccl-tests prints four to six digits.
@@ -61,7 +61,7 @@ fn by_path(points: &[&PointSummary]) -> Vec<Segment> {
 fn detected(points: &[&PointSummary]) -> Vec<Segment> {
     let sizes: Vec<f64> = points.iter().map(|point| point.bytes.as_f64()).collect();
     let times: Vec<f64> = points.iter().map(|point| point.median.get()).collect();
-    let starts = segment_lines(&sizes, &times, RULES).map_or(Vec::new(), |found| found.starts);
+    let starts = segment_lines(&sizes, &times, SEGMENT_RULES).map_or(Vec::new(), |found| found.starts);
     if starts.len() < 2 {
         return Vec::new();
     }

@@ -1,16 +1,9 @@
 //! What is held against the data: the model that `analyze` offers, and yardsticks that it has to
 //! beat to be worth its name.
 
-use tier6_fit::{KnownPoint, Predictor};
-use tier6_stats::{LineFit, SegmentRules, Weighting, fit_line_non_negative, segment_lines};
+use tier6_fit::{KnownPoint, Predictor, SEGMENT_RULES};
+use tier6_stats::{LineFit, Weighting, fit_line_non_negative, segment_lines};
 use tier6_units::Bytes;
-
-/// Rules of the segments, the same as for fits: at least 3 points, BIC, digits of nccl-tests.
-const SEGMENT_RULES: SegmentRules = SegmentRules {
-    min_points: 3,
-    max_segments: 8,
-    resolution: 1e-4,
-};
 
 /// A model of time by size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

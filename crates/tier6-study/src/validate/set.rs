@@ -1,7 +1,7 @@
 //! A measured sweep as validation takes it: one placement is scored, the other one stands by.
 
 use std::fmt;
-use tier6_fit::{Exclusion, KnownPoint, SeriesAnalysis};
+use tier6_fit::{Exclusion, KnownPoint, PointSummary, SeriesAnalysis};
 
 /// One sweep to be scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,23 +49,18 @@ impl MeasuredSet {
         scored: &SeriesAnalysis,
         other: Option<&SeriesAnalysis>,
     ) -> Self {
-        let usable = |series: &'_ SeriesAnalysis, index: usize| {
-            let point = &series.points[index];
-            point.excluded.is_none().then_some(point.median)
-        };
+        let time = |point: &PointSummary| point.excluded.is_none().then_some(point.median);
         let time_of_other = |bytes| {
-            let other = other?;
-            let index = other
-                .points
+            let points = &other?.points;
+            let index = points
                 .binary_search_by_key(&bytes, |point| point.bytes)
                 .ok()?;
-            usable(other, index)
+            time(&points[index])
         };
-        let points = scored.points.iter().enumerate();
-        let points = points.filter_map(|(index, point)| {
+        let points = scored.points.iter().filter_map(|point| {
             Some(KnownPoint {
                 bytes: point.bytes,
-                time: usable(scored, index)?,
+                time: time(point)?,
                 other_placement: time_of_other(point.bytes),
                 path: point.path,
             })
