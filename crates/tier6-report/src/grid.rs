@@ -153,11 +153,12 @@ impl Grid {
         out
     }
 
-    /// Returns an HTML table of the given class; rows carry their index for the script.
-    pub(crate) fn html(&self, class: &str, caption: &str) -> String {
+    /// Returns an HTML table in a box that scrolls sideways when it must, with the keyboard too.
+    pub(crate) fn html(&self, id: &str, caption: &str) -> String {
+        let caption = escape(caption);
         let mut out = format!(
-            "<table class=\"{class}\"><caption>{}</caption><thead><tr>",
-            escape(caption)
+            "<div class=\"scroll\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\">\
+             <table id=\"{id}\"><caption>{caption}</caption><thead><tr>"
         );
         let class_of = |align: Align, tone: Tone| {
             let side = match align {
@@ -197,7 +198,7 @@ impl Grid {
             }
             out += "</tr>";
         }
-        out + "\n</tbody></table>\n"
+        out + "\n</tbody></table></div>\n"
     }
 }
 

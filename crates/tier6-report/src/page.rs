@@ -68,11 +68,3 @@ pub(crate) fn card(title: &str, value: &str, note: &str, tone: &str) -> String {
         escape(note)
     )
 }
-
-/// Returns `inner` in a box that scrolls sideways when it must, with the keyboard too.
-pub(crate) fn scrolling(label: &str, inner: &str) -> String {
-    let label = escape(label);
-    format!(
-        "<div class=\"scroll\" role=\"region\" aria-label=\"{label}\" tabindex=\"0\">{inner}</div>\n"
-    )
-}

@@ -33,9 +33,8 @@ pub fn analysis_html(report: &AnalysisReport) -> String {
                  No number below is a result.</div>\n";
     }
     if report.series.len() > 1 {
-        body += "<h2>Overview</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">";
+        body += "<h2>Overview</h2>\n";
         body += &grids::overview(report).html("overview", "one row per series");
-        body += "</div>\n";
     }
     for (index, series) in report.series.iter().enumerate() {
         push_series(&mut body, report, series, index);
@@ -115,7 +114,7 @@ fn push_series(body: &mut String, report: &AnalysisReport, series: &SeriesReport
     }
     push_cards(body, report, series);
     push_chart(body, report, series, index);
-    push_models(body, report, series);
+    push_models(body, report, series, index);
     push_points(body, report, series, index);
     *body += "</section>\n";
     if folded {
@@ -172,7 +171,7 @@ fn push_chart(body: &mut String, report: &AnalysisReport, series: &SeriesReport,
     );
 }
 
-fn push_models(body: &mut String, report: &AnalysisReport, series: &SeriesReport) {
+fn push_models(body: &mut String, report: &AnalysisReport, series: &SeriesReport, index: usize) {
     let analysis = &series.analysis;
     if !analysis.fits.is_empty() {
         let caption = format!(
@@ -180,9 +179,8 @@ fn push_models(body: &mut String, report: &AnalysisReport, series: &SeriesReport
             report.loss
         );
         let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
-        *body += "<h3>Models</h3>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">";
-        *body += &fits.html("fits", &caption);
-        *body += "</div>\n";
+        *body += "<h3>Models</h3>\n";
+        *body += &fits.html(&format!("fits-{index}"), &caption);
         *body += &list("", &reservations(analysis, report.loss));
     }
     if !analysis.switches.is_empty() {
@@ -200,12 +198,9 @@ fn push_points(body: &mut String, report: &AnalysisReport, series: &SeriesReport
         return;
     }
     let points = grids::points(&series.analysis, report.loss, Detail::Short);
-    let table = points.html("points", &count(series.analysis.points.len(), "size"));
-    let table = table.replacen("<table ", &format!("<table id=\"points-{index}\" "), 1);
-    let _ = writeln!(
-        body,
-        "<h3>Points</h3>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">{table}</div>"
-    );
+    let caption = count(series.analysis.points.len(), "size");
+    *body += "<h3>Points</h3>\n";
+    *body += &points.html(&format!("points-{index}"), &caption);
 }
 
 fn push_provenance(body: &mut String, report: &AnalysisReport) {
@@ -245,9 +240,8 @@ fn push_provenance(body: &mut String, report: &AnalysisReport) {
             of_run(*run, &|run| run.setup.command.clone())
         })
         .grid();
-    *body += "<h2>Provenance</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\">";
+    *body += "<h2>Provenance</h2>\n";
     *body += &grid.html("inputs", "the inputs as they were read");
-    *body += "</div>\n";
     for input in report
         .inputs
         .iter()
