@@ -32,6 +32,8 @@ pub struct CostTable {
     pub(crate) threads_max: PerCandidate<i32>,
     pub(crate) thread_thresholds: PerCandidate<i64>,
     pub(crate) unavailable: [PerCandidate<Option<WhyNot>>; 5],
+    /// The candidates that can have a time at all, in NCCL's order.
+    pub(crate) weighed: [Vec<Candidate>; 5],
 }
 
 impl CostTable {
@@ -57,6 +59,21 @@ impl CostTable {
             }
         }
         let ring_backup_gbs = model.apply_availability(&mut bandwidth_gbs, &mut unavailable);
+        let weighed = NcclCollective::ALL.map(|collective| {
+            let backup = ring_backup_gbs.map(|backup| backup[collective as usize]);
+            let has_time = |candidate: &Candidate| {
+                let Candidate {
+                    algorithm,
+                    protocol,
+                } = *candidate;
+                let row = &bandwidth_gbs[collective as usize][algorithm as usize];
+                let is_ring = algorithm == NcclAlgorithm::Ring;
+                row[protocol as usize] != 0.0
+                    || (is_ring && backup.is_some_and(|backup| backup[protocol as usize] != 0.0))
+                    || (is_ring && communicator.n_ranks == 1)
+            };
+            Candidate::all().filter(has_time).collect()
+        });
         let threads_max = model.threads_max();
         let thread_thresholds = model.thread_thresholds();
         Self {
@@ -69,6 +86,7 @@ impl CostTable {
             threads_max,
             thread_thresholds,
             unavailable,
+            weighed,
         }
     }
 
