@@ -1,10 +1,10 @@
 //! The formats of an analysis. Tables are built once in `grids.rs`; text, Markdown and HTML
 //! write the same ones.
 
-mod csv;
+pub(crate) mod csv;
 mod grids;
 mod html;
-mod json;
+pub(crate) mod json;
 mod markdown;
 mod summary;
 mod svg;

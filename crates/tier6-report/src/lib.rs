@@ -17,6 +17,7 @@ mod page;
 mod plot;
 mod report;
 mod style;
+mod validation;
 
 pub use analysis::{
     analysis_csv, analysis_html, analysis_json, analysis_markdown, analysis_svg, analysis_table,
@@ -24,3 +25,4 @@ pub use analysis::{
 pub use plot::terminal_plot;
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use style::{Charset, Color, Detail, Style};
+pub use validation::{validation_csv, validation_json, validation_markdown, validation_table};

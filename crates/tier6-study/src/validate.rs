@@ -165,7 +165,7 @@ fn validate_set(set: &MeasuredSet, holdout: Holdout) -> Result<SetValidation, St
                 points.retain(|point| point.bytes <= limit);
                 let removed = before - points.len();
                 if removed > 0 {
-                    left_out.push(format!("{removed} sizes above {limit}: {}", known.reason));
+                    left_out.push(format!("sizes above {limit}: {removed} ({})", known.reason));
                 }
             }
         }

@@ -81,11 +81,11 @@ fn left_out(series: &SeriesAnalysis) -> Vec<String> {
     let sentence = |exclusion: Exclusion, text: &str| {
         let excluded = series.points.iter().map(|point| point.excluded);
         let count = excluded.filter(|found| *found == Some(exclusion)).count();
-        (count > 0).then(|| format!("{count} sizes {text}"))
+        (count > 0).then(|| format!("{text}: {count}"))
     };
     [
-        sentence(Exclusion::WrongData, "with wrong data"),
-        sentence(Exclusion::ZeroSize, "of zero bytes"),
+        sentence(Exclusion::WrongData, "sizes with wrong data"),
+        sentence(Exclusion::ZeroSize, "sizes of zero bytes"),
     ]
     .into_iter()
     .flatten()

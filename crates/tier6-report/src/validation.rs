@@ -1,0 +1,203 @@
+//! The formats of a validation: in-sample and held-out error side by side, yardsticks below,
+//! the noise of the measurement under all. Text and Markdown write the same tables.
+
+mod json;
+
+pub use json::validation_json;
+
+use crate::analysis::csv::{number, quoted, text};
+use crate::grid::{Columns, Grid, markdown_text};
+use crate::number::count;
+use crate::style::{Detail, Style, Tone};
+use std::fmt::Write as _;
+use tier6_study::{
+    Engine, EngineSummary, Errors, ExcludedSet, LARGE_ABOVE, Role, SMALL_BELOW, SUMMARY_SIZES_MIN,
+    Score, SetValidation, Spread, Summary, ValidationReport,
+};
+
+/// How many sets the short text shows.
+const SETS_MAX: usize = 12;
+
+/// A row of the summary: what it is, in sample, held out.
+type SummaryRow = (&'static str, Option<Spread>, Option<Spread>);
+
+/// Returns the report as text for a terminal: the summary, then the sets; the short form shows
+/// those with the largest held-out error.
+pub fn validation_table(report: &ValidationReport, style: Style, detail: Detail) -> String {
+    let mut out = String::new();
+    if report.summary.sets > 0 {
+        let _ = writeln!(
+            out,
+            "{} of {SUMMARY_SIZES_MIN} sizes or more, held out: {}; RMSPE in %\n",
+            count(report.summary.sets, "set"),
+            report.holdout
+        );
+        out += &summary_grid(&report.summary).text(style);
+        out.push('\n');
+    }
+    let mut sets: Vec<&SetValidation> = report.sets.iter().collect();
+    if detail == Detail::Short && sets.len() > SETS_MAX {
+        sets.sort_by(|a, b| fit_error(b).total_cmp(&fit_error(a)));
+        sets.truncate(SETS_MAX);
+        let _ = writeln!(out, "the {SETS_MAX} sets with the largest held-out error\n");
+    }
+    if sets.is_empty() {
+        out += "no set was scored\n";
+    } else {
+        out += &sets_grid(&sets).text(style);
+    }
+    if sets.len() < report.sets.len() {
+        let hint = format!("\nhint: `--wide` shows all {} sets\n", report.sets.len());
+        out += &style.paint(Tone::Dim, &hint);
+    }
+    if !report.excluded.is_empty() {
+        let _ = writeln!(out, "\n{} not scored", count(report.excluded.len(), "set"));
+        if detail == Detail::Wide || report.excluded.len() <= SETS_MAX {
+            out.push('\n');
+            out += &excluded_grid(&report.excluded).text(style);
+        }
+    }
+    out
+}
+
+/// Returns the report as a page of Markdown: what was done, the summary, every set, and what was
+/// left out.
+pub fn validation_markdown(report: &ValidationReport) -> String {
+    let mut out = format!(
+        "# Validation\n\n\
+         Root mean square percentage error, 100 sqrt(mean((predicted / measured - 1)^2)), of sizes that \
+         were not fitted on (held out: `{}`) next to the error on all points when all are fitted (in sample). \
+         Small is below {SMALL_BELOW}, large above {LARGE_ABOVE}. The yardsticks are computed in the same run \
+         from the same points. Two placements of one run measure the same thing twice: their difference is the \
+         noise below which no model can be told from the truth.\n\n",
+        report.holdout
+    );
+    if report.summary.sets > 0 {
+        let _ = write!(
+            out,
+            "## Summary\n\nOver {} of {SUMMARY_SIZES_MIN} sizes or more, in percent.\n\n{}\n",
+            count(report.summary.sets, "set"),
+            summary_grid(&report.summary).markdown()
+        );
+        if let Some(coverage) = report.summary.band_coverage_pct {
+            let _ = write!(
+                out,
+                "In the median set {coverage:.0} % of the held-out times lie within the predicted band.\n\n"
+            );
+        }
+    }
+    let sets: Vec<&SetValidation> = report.sets.iter().collect();
+    let _ = write!(out, "## Sets\n\n{}\n", sets_grid(&sets).markdown());
+    let left_out: Vec<String> = report.sets.iter().flat_map(left_out_of).collect();
+    if !left_out.is_empty() {
+        out += "## Sizes left out\n\n";
+        for line in left_out {
+            let _ = writeln!(out, "- {}", markdown_text(&line));
+        }
+        out.push('\n');
+    }
+    if !report.excluded.is_empty() {
+        let grid = excluded_grid(&report.excluded);
+        let _ = write!(out, "## Sets not scored\n\n{}", grid.markdown());
+    }
+    out
+}
+
+/// Returns one row per set and engine as CSV with a header line; errors in percent.
+pub fn validation_csv(report: &ValidationReport) -> String {
+    let mut out = "holdout,id,points,tier,engine,\
+        in_sample_small,in_sample_medium,in_sample_large,in_sample_overall,\
+        held_out_small,held_out_medium,held_out_large,held_out_overall,\
+        placement_noise_pct,band_coverage_pct\n"
+        .to_owned();
+    let holdout = report.holdout.to_string();
+    for set in &report.sets {
+        for score in &set.scores {
+            let coverage = set
+                .band_coverage_pct
+                .filter(|_| score.engine == Engine::Fit);
+            let mut fields = vec![
+                quoted(&holdout),
+                quoted(&set.id),
+                set.points.to_string(),
+                text(set.tier),
+                score.engine.name().to_owned(),
+            ];
+            for errors in [score.in_sample, score.held_out] {
+                fields.extend(bands(&errors).map(number));
+            }
+            fields.extend([number(set.placement_noise_pct), number(coverage)]);
+            out += &(fields.join(",") + "\n");
+        }
+    }
+    out
+}
+
+fn summary_grid(summary: &Summary) -> Grid {
+    let row = |engine: &EngineSummary| (engine.engine.title(), engine.in_sample, engine.held_out);
+    let mut rows: Vec<SummaryRow> = summary.engines.iter().map(row).collect();
+    rows.push(("two placements of one run", None, summary.placement_noise));
+    let median = |spread: Option<Spread>| Some(spread?.median);
+    Columns::of(&rows)
+        .left("model", |row| row.0.to_owned())
+        .numbers("in-sample median", 1, move |row| median(row.1))
+        .numbers("held-out median", 1, move |row| median(row.2))
+        .numbers("p75", 1, |row| Some(row.2?.p75))
+        .numbers("p90", 1, |row| Some(row.2?.p90))
+        .grid()
+}
+
+fn sets_grid(sets: &[&SetValidation]) -> Grid {
+    let fit = |set: &SetValidation| score(set, Engine::Fit).map(|score| score.held_out);
+    let mut columns = Columns::of(sets)
+        .left("set", |set| set.id.clone())
+        .right("sizes", |set| set.points.to_string())
+        .left("tier", |set| text(set.tier))
+        .numbers("in sample", 1, |set| {
+            score(set, Engine::Fit)?.in_sample.overall
+        })
+        .numbers("held out", 1, move |set| fit(set)?.overall)
+        .numbers("small", 1, move |set| fit(set)?.small)
+        .numbers("medium", 1, move |set| fit(set)?.medium)
+        .numbers("large", 1, move |set| fit(set)?.large);
+    for engine in Engine::ALL {
+        match engine.role() {
+            Role::Engine => {}
+            Role::Yardstick => {
+                columns = columns.numbers(engine.title(), 1, move |set| {
+                    score(set, engine)?.held_out.overall
+                });
+            }
+        }
+    }
+    columns
+        .numbers("placements", 1, |set| set.placement_noise_pct)
+        .grid()
+}
+
+fn excluded_grid(excluded: &[ExcludedSet]) -> Grid {
+    Columns::of(excluded)
+        .left("set", |set| set.id.clone())
+        .left("reason", |set| set.reason.clone())
+        .grid()
+}
+
+fn left_out_of(set: &SetValidation) -> impl Iterator<Item = String> {
+    set.left_out
+        .iter()
+        .map(|sentence| format!("{}: {sentence}", set.id))
+}
+
+fn score(set: &SetValidation, engine: Engine) -> Option<&Score> {
+    set.scores.iter().find(|score| score.engine == engine)
+}
+
+fn fit_error(set: &SetValidation) -> f64 {
+    score(set, Engine::Fit)
+        .and_then(|score| score.held_out.overall)
+        .unwrap_or(0.0)
+}
+
+fn bands(errors: &Errors) -> [Option<f64>; 4] {
+    [errors.small, errors.medium, errors.large, errors.overall]
+}

@@ -1,0 +1,137 @@
+//! The formats of a validation of two made-up sweeps and one that is known to be bad.
+
+use tier6_fit::KnownPoint;
+use tier6_report::{
+    Charset, Color, Detail, Style, validation_csv, validation_json, validation_markdown,
+    validation_table,
+};
+use tier6_study::{Holdout, MeasuredSet, Tier, ValidationReport, validate};
+use tier6_units::{Bytes, Micros};
+
+/// A sweep that doubles from 1 KiB: 20 us + n / 50 GB/s, and from 512 KiB on 60 us + n / 100 GB/s.
+fn sweep(id: &str, sizes: u32, tier: Option<Tier>) -> MeasuredSet {
+    let point = |power: u32| {
+        let bytes = Bytes::new(1024 << power);
+        let us = if power < 9 {
+            20.0 + bytes.as_f64() / 50e3
+        } else {
+            60.0 + bytes.as_f64() / 100e3
+        };
+        KnownPoint {
+            other_placement: Some(Micros::new(us * 1.05)),
+            ..KnownPoint::new(bytes, Micros::new(us))
+        }
+    };
+    MeasuredSet {
+        id: id.to_owned(),
+        tier,
+        points: (0..sizes).map(point).collect(),
+        left_out: vec!["sizes with wrong data: 1".to_owned()],
+    }
+}
+
+fn report() -> ValidationReport {
+    let sets = [
+        sweep("one, of many", 19, Some(Tier::Single)),
+        sweep("short|run", 6, None),
+        sweep("xla_b200_ar_8of8", 19, Some(Tier::Single)),
+        sweep("tiny", 3, Some(Tier::Two)),
+    ];
+    validate(&sets, Holdout::Alternate)
+}
+
+#[test]
+fn json_follows_the_contract() {
+    let json: serde_json::Value = serde_json::from_str(&validation_json(&report())).unwrap();
+    assert_eq!(json["schema"], "tier6.validation/1");
+    let set = &json["sets"][0];
+    assert_eq!(
+        (&set["id"], &set["points"], &set["tier"]),
+        (&"one, of many".into(), &19.into(), &"single".into())
+    );
+    for side in ["in_sample", "held_out"] {
+        let errors = set["engines"]["fit"][side].as_object().unwrap();
+        assert_eq!(
+            errors.keys().collect::<Vec<_>>(),
+            ["small", "medium", "large", "overall"]
+        );
+    }
+    assert_eq!(
+        set["engines"].as_object().unwrap().len(),
+        1,
+        "yardsticks are no engines"
+    );
+    assert!(json["sets"][1]["tier"].is_null());
+    assert!(json["sets"][1]["engines"]["fit"]["held_out"]["large"].is_null());
+    let excluded: Vec<_> = json["excluded"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| &set["id"])
+        .collect();
+    assert_eq!(excluded, ["xla_b200_ar_8of8", "tiny"]);
+    assert_eq!(json["summary"]["sets"], 1);
+    let median = json["summary"]["engines"]["fit"]["held_out"]["median_pct"]
+        .as_f64()
+        .unwrap();
+    assert_eq!(
+        Some(median),
+        set["engines"]["fit"]["held_out"]["overall"].as_f64()
+    );
+}
+
+#[test]
+fn text_for_terminals() {
+    let style = Style {
+        color: Color::Off,
+        charset: Charset::Ascii,
+        width: 100,
+    };
+    insta::assert_snapshot!(validation_table(&report(), style, Detail::Wide));
+    let many: Vec<MeasuredSet> = (0..20)
+        .map(|n| sweep(&format!("set {n}"), 15 + n % 3, None))
+        .collect();
+    let short = validation_table(&validate(&many, Holdout::Alternate), style, Detail::Short);
+    assert!(
+        short.contains("hint: `--wide` shows all 20 sets"),
+        "{short}"
+    );
+    assert!(
+        !validation_table(&validate(&many, Holdout::Alternate), style, Detail::Wide)
+            .contains("hint")
+    );
+}
+
+#[test]
+fn markdown_for_the_docs() {
+    insta::assert_snapshot!(validation_markdown(&report()));
+}
+
+#[test]
+fn csv_has_a_row_per_set_and_engine() {
+    let csv = validation_csv(&report());
+    assert_eq!(csv.lines().count(), 1 + 2 * 4);
+    assert!(
+        csv.lines()
+            .all(|line| line.replace("\"one, of many\"", "one").split(',').count() == 15),
+        "{csv}"
+    );
+    assert!(
+        csv.contains("alternate,\"one, of many\",19,single,fit,"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn a_report_of_nothing_has_every_format() {
+    let nothing = validate(&[], Holdout::Large);
+    let style = Style {
+        color: Color::On,
+        charset: Charset::Unicode,
+        width: 80,
+    };
+    assert!(validation_json(&nothing).contains("\"sets\": []"));
+    assert!(validation_markdown(&nothing).starts_with("# Validation"));
+    assert_eq!(validation_csv(&nothing).lines().count(), 1);
+    assert!(validation_table(&nothing, style, Detail::Short).contains("no set"));
+}
