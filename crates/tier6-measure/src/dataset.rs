@@ -204,7 +204,7 @@ impl Wrong {
     pub fn is_wrong(self) -> bool {
         match self {
             Self::Elements(n) => n > 0,
-            Self::LargestError(error) => !(error.abs() < 1e-3),
+            Self::LargestError(error) => error.is_nan() || error.abs() >= 1e-3,
             Self::NotChecked => false,
         }
     }

@@ -3,13 +3,18 @@
 //! Tables and logs are read line by line in constant memory; documents (JSON, CSV, tables) are
 //! held whole, up to [`DOCUMENT_BYTES_MAX`].
 
+mod cleaning;
 pub(crate) mod command;
 pub(crate) mod consistency;
 pub(crate) mod csv;
+mod decode;
 pub(crate) mod environment;
 pub(crate) mod fork_json;
 mod json_fields;
 mod json_scan;
+mod lines;
+mod nccl_log;
+mod nccl_tests;
 pub(crate) mod nccl_tests_json;
 pub(crate) mod osu;
 pub(crate) mod rank_count;
@@ -19,8 +24,9 @@ mod rows;
 mod sheet;
 pub(crate) mod table;
 
-use crate::{Dataset, Dialect, Parsed};
-use std::io::BufRead;
+use crate::{Dataset, Dialect, Parsed, Warning, WarningCode};
+use decode::{decode, read_error};
+use std::io::{BufRead, Read};
 use tier6_collective::Collective;
 
 /// The longest document that is held in memory.
@@ -118,11 +124,128 @@ impl ReadError {
     }
 }
 
+/// A reader of documents, which are held whole.
+struct DocumentReader {
+    dialect: Dialect,
+    looks_like: fn(&str) -> bool,
+    read: fn(&str, &ReadOptions) -> Result<Parsed<Dataset>, ReadError>,
+}
+
+/// The readers that are asked before that of text streams, specific before general: the noise
+/// around a JSON document may hold log lines, a benchmark's text never holds such a document.
+const BEFORE_TEXT: [DocumentReader; 4] = [
+    DocumentReader {
+        dialect: Dialect::NcclTestsJson,
+        looks_like: nccl_tests_json::looks_like,
+        read: nccl_tests_json::read,
+    },
+    DocumentReader {
+        dialect: Dialect::ForkJson,
+        looks_like: fork_json::looks_like,
+        read: fork_json::read,
+    },
+    DocumentReader {
+        dialect: Dialect::RcclJsonLines,
+        looks_like: rccl_json::looks_like,
+        read: rccl_json::read,
+    },
+    DocumentReader {
+        dialect: Dialect::Osu,
+        looks_like: osu::looks_like,
+        read: osu::read,
+    },
+];
+
+/// The readers that are asked after it: log lines hold commas and tabs, too.
+const AFTER_TEXT: [DocumentReader; 3] = [
+    DocumentReader {
+        dialect: Dialect::RcclCsv,
+        looks_like: rccl_csv::looks_like,
+        read: rccl_csv::read,
+    },
+    DocumentReader {
+        dialect: Dialect::ForeignCsv,
+        looks_like: csv::looks_like,
+        read: csv::read,
+    },
+    DocumentReader {
+        dialect: Dialect::TextTable,
+        looks_like: table::looks_like,
+        read: table::read,
+    },
+];
+
 /// Reads one input, whatever it is.
 ///
 /// # Errors
 ///
 /// When nothing can be read; what can be read in part is returned with warnings instead.
-pub fn read(_input: impl BufRead, _options: &ReadOptions) -> Result<Parsed<Dataset>, ReadError> {
-    Err(ReadError::NotRecognised { line: None })
+///
+/// ```
+/// use tier6_measure::{ReadOptions, read};
+/// let text = "#  size  count  type  redop  root  time  algbw  busbw  #wrong\n\
+///             1048576  262144  float  sum  -1  52.43  20.00  35.00  0\n";
+/// let parsed = read(text.as_bytes(), &ReadOptions::default()).unwrap();
+/// let series = &parsed.value.runs[0].series[0];
+/// assert_eq!(series.ranks.exact(), Some(8));
+/// ```
+pub fn read(input: impl BufRead, options: &ReadOptions) -> Result<Parsed<Dataset>, ReadError> {
+    let decoded = decode(input)?;
+    match document_reader(&decoded.head, options.dialect) {
+        Some(reader) => read_document(reader, decoded, options),
+        None => nccl_tests::read(decoded, options),
+    }
+}
+
+/// Chooses a reader of documents; `None` for a stream of text.
+fn document_reader(head: &str, forced: Option<Dialect>) -> Option<&'static DocumentReader> {
+    let fits = |reader: &&DocumentReader| (reader.looks_like)(head);
+    let Some(forced) = forced else {
+        let specific = BEFORE_TEXT.iter().find(fits);
+        return specific.or_else(|| {
+            let is_text = nccl_tests::looks_like(head);
+            AFTER_TEXT.iter().filter(|_| !is_text).find(fits)
+        });
+    };
+    let dialect = match forced {
+        Dialect::Tier6Csv => Dialect::ForeignCsv,
+        other => other,
+    };
+    let mut readers = BEFORE_TEXT.iter().chain(&AFTER_TEXT);
+    readers.find(|reader| reader.dialect == dialect)
+}
+
+fn read_document(
+    reader: &DocumentReader,
+    decoded: decode::Decoded<'_>,
+    options: &ReadOptions,
+) -> Result<Parsed<Dataset>, ReadError> {
+    let mut bytes = Vec::new();
+    let mut text = decoded.text.take(DOCUMENT_BYTES_MAX + 1);
+    text.read_to_end(&mut bytes).map_err(read_error)?;
+    if bytes.len() as u64 > DOCUMENT_BYTES_MAX {
+        return Err(ReadError::TooLarge {
+            dialect: reader.dialect,
+        });
+    }
+    let (text, is_repaired) = match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+    };
+    if text.trim().is_empty() {
+        return Err(ReadError::Empty);
+    }
+    let mut parsed = (reader.read)(&text, options)?;
+    let lossy = is_repaired.then(|| "bytes that are not UTF-8 were replaced".to_owned());
+    let converted = decoded
+        .repaired
+        .map(|encoding| format!("the text was {encoding} and was converted"));
+    for message in [converted, lossy].into_iter().flatten() {
+        parsed.warnings.push(Warning {
+            code: WarningCode::Repaired,
+            line: None,
+            message,
+        });
+    }
+    Ok(parsed)
 }

@@ -50,6 +50,9 @@ impl Run {
         let counted = samples().any(|sample| matches!(sample.wrong, crate::Wrong::Elements(_)));
         if footer_failed || samples().any(|sample| sample.wrong.is_wrong()) {
             Correctness::Failed
+        } else if matches!(self.end, RunEnd::Aborted { .. }) {
+            // What was checked was right, but nobody may call such a run passed.
+            Correctness::NotStated
         } else if self.setup.validation == Some(false) {
             Correctness::NotChecked
         } else if counted

@@ -17,6 +17,10 @@ pub struct Trace {
     pub info_lines: u64,
     /// Collective channels, from `N coll channels` or `Channel 00/08` lines.
     pub channels: Option<u32>,
+    /// Ranks of the communicators, from their init lines, when all agree.
+    pub ranks: Option<u32>,
+    /// Nodes of the communicators (2.19 and later), when all agree.
+    pub nodes: Option<u32>,
 }
 
 /// The path that NCCL chose for one size.

@@ -31,6 +31,52 @@ impl fmt::Display for Warning {
     }
 }
 
+/// How many warnings of one kind are kept; a log can break a million rows the same way.
+const WARNINGS_MAX: u64 = 50;
+
+/// Collects warnings, and counts those that would only repeat what was said.
+#[derive(Debug, Default)]
+pub(crate) struct WarningList {
+    warnings: Vec<Warning>,
+    counts: std::collections::BTreeMap<WarningCode, u64>,
+}
+
+impl WarningList {
+    /// Adds a warning, unless there are many of its kind already.
+    pub(crate) fn push(
+        &mut self,
+        code: WarningCode,
+        line: impl Into<Option<u64>>,
+        message: String,
+    ) {
+        let count = self.counts.entry(code).or_default();
+        *count += 1;
+        if *count <= WARNINGS_MAX {
+            self.warnings.push(Warning {
+                code,
+                line: line.into(),
+                message,
+            });
+        }
+    }
+
+    /// Returns the warnings in the order of the input, those of the whole input last.
+    pub(crate) fn finish(mut self) -> Vec<Warning> {
+        self.warnings
+            .sort_by_key(|warning| warning.line.unwrap_or(u64::MAX));
+        for (code, count) in self.counts {
+            if count > WARNINGS_MAX {
+                self.warnings.push(Warning {
+                    code,
+                    line: None,
+                    message: format!("{} more like that", count - WARNINGS_MAX),
+                });
+            }
+        }
+        self.warnings
+    }
+}
+
 /// The kind of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WarningCode {

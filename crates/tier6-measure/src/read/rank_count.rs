@@ -145,7 +145,7 @@ mod tests {
             exactly(8),
         );
         // Two digits leave a range, a second row narrows it.
-        let rough = Ranks::Estimated { low: 3, high: 8 };
+        let rough = Ranks::Estimated { low: 4, high: 6 };
         check(Collective::AllReduce, &[("0.11", "0.17")], rough);
         check(
             Collective::AllReduce,
@@ -158,7 +158,7 @@ mod tests {
     fn times_narrow_more_than_printed_bandwidths() {
         // 1 MiB in 310.4 us is 3.3782 GB/s, printed as 3.38.
         let mut range = FactorRange::new();
-        let (time, busbw) = (Printed::parse("310.4"), Printed::parse("6.55"));
+        let (time, busbw) = (Printed::parse("310.4"), Printed::parse("6.65"));
         range.narrow(speed(1 << 20, time.unwrap()), busbw.unwrap().interval());
         let Ranks::Estimated { low, high } = range.ranks(Collective::AllReduce, 1) else {
             panic!()
