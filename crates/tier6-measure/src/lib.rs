@@ -7,15 +7,21 @@
 //! statistics and fits (`tier6-fit`).
 
 mod dataset;
+mod index;
 mod read;
 mod run;
+#[cfg(test)]
+mod shared_material;
 mod trace;
 mod warning;
+mod write;
 
 pub use dataset::{
     Dataset, Dialect, Placement, Point, PublishedStats, Ranks, Sample, Series, Wrong,
 };
+pub use index::{SetFacts, read_index};
 pub use read::{ReadError, ReadOptions, read};
 pub use run::{Correctness, Device, Footer, Run, RunEnd, RunSetup, SizeStep};
 pub use trace::{LibraryVersion, Selection, Trace};
 pub use warning::{Parsed, Warning, WarningCode};
+pub use write::{CsvSheet, to_json_lines, to_nccl_tests_text, to_tier6_csv};

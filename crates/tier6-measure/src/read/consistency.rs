@@ -46,6 +46,15 @@ impl Printed {
         }
     }
 
+    /// Returns the number as a median of printed numbers, which is off by up to a whole unit of
+    /// the last digit.
+    pub(crate) fn as_median(self) -> Self {
+        Self {
+            value: self.value,
+            half_step: 2.0 * self.half_step,
+        }
+    }
+
     /// Returns the lowest and the highest value that print as this text.
     pub(crate) fn interval(self) -> Interval {
         Interval {

@@ -105,6 +105,7 @@ pub(super) fn dataset(
     mut warnings: Vec<Warning>,
 ) -> Parsed<Dataset> {
     let runs = read_rows(sheet, bound, time_unit, options, &mut warnings);
+    in_input_order(&mut warnings);
     Parsed {
         value: Dataset {
             dialect,
@@ -113,6 +114,11 @@ pub(super) fn dataset(
         },
         warnings,
     }
+}
+
+/// Sorts warnings by line; what concerns the whole input comes last.
+pub(super) fn in_input_order(warnings: &mut [Warning]) {
+    warnings.sort_by_key(|warning| (warning.line.is_none(), warning.line));
 }
 
 /// Where the header is and how cells are set apart.
@@ -264,3 +270,6 @@ pub(super) fn fit_to_header(sheet: &mut Sheet, warnings: &mut Vec<Warning>) {
         found == width
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -149,3 +149,6 @@ fn note_noise(noise: &str, warnings: &mut Vec<Warning>) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

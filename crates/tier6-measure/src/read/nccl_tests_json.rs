@@ -324,3 +324,6 @@ fn end(
         RunEnd::Complete
     }
 }
+
+#[cfg(test)]
+mod tests;

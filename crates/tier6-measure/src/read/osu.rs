@@ -329,3 +329,6 @@ fn iterations(table: &[(u64, Vec<&str>)]) -> Option<u32> {
         .all(|(_, cells)| of(cells) == Some(first))
         .then_some(first)
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,3 +64,6 @@ fn repair_header(sheet: &mut Sheet, warnings: &mut Vec<Warning>) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

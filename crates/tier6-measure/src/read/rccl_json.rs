@@ -168,3 +168,6 @@ fn note_missing_partners(rows: &[Row], warnings: &mut Vec<Warning>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -195,8 +195,12 @@ fn check(group: &[Row], ranks: Ranks, warnings: &mut Vec<Warning>) {
             .collective
             .zip(ranks)
             .map(|(collective, ranks)| collective.bus_factor(ranks));
-        let time = row.time;
-        for finding in check_printed(row.bytes, time, row.algbw, row.busbw, factor) {
+        let rate = |rate: Option<Printed>| match row.published {
+            Some(_) => rate.map(Printed::as_median),
+            None => rate,
+        };
+        let (algbw, busbw) = (rate(row.algbw), rate(row.busbw));
+        for finding in check_printed(row.bytes, row.time, algbw, busbw, factor) {
             inconsistent.push((row.line, format!("{}: {finding}", row.placement)));
         }
         if let (Some(count), Some(datatype)) = (row.count, signature.datatype)
@@ -278,6 +282,17 @@ fn one_series(rows: Vec<Row>, ranks: Ranks, warnings: &mut Vec<Warning>) -> Seri
     note_descent(&rows, warnings);
     let mut points: BTreeMap<u64, Point> = BTreeMap::new();
     for row in rows {
+        if row.published.is_some() && points.contains_key(&row.bytes) {
+            warnings.push(Warning {
+                code: WarningCode::BadRow,
+                line: Some(row.line),
+                message: format!(
+                    "size {} repeats; its second statistics are not used",
+                    row.bytes
+                ),
+            });
+            continue;
+        }
         let point = points.entry(row.bytes).or_insert_with(|| Point {
             bytes: Bytes::new(row.bytes),
             count: row.count,

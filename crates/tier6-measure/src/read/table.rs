@@ -3,7 +3,7 @@
 //! A document may hold several. Each that names sizes and a measurement is read; one that repeats
 //! sizes and times of a larger one only adds what it knows more, such as NCCL's own prediction.
 
-use super::csv::fit_to_header;
+use super::csv::{fit_to_header, in_input_order};
 use super::sheet::{Bound, Sheet, SheetRow, TimeUnit, apply_mapping, bind, read_rows};
 use super::{ReadError, ReadOptions};
 use crate::{Dataset, Dialect, Parsed, Run, Trace, Warning, WarningCode};
@@ -54,7 +54,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
             message: format!("the text holds {} tables of measurements", runs.len()),
         });
     }
-    warnings.sort_by_key(|warning| warning.line);
+    in_input_order(&mut warnings);
     Ok(Parsed {
         value: Dataset {
             dialect: Dialect::TextTable,
@@ -232,3 +232,6 @@ fn is_rule(line: &str) -> bool {
             .chars()
             .all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\r'))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,549 @@
+use super::*;
+use crate::shared_material::{measurements, shared};
+use crate::{Placement, Point, Ranks, RunEnd, Sample, Series, Wrong, read_index};
+use std::fs;
+use tier6_collective::{Algorithm, Collective, Protocol};
+
+fn options(collective: Collective, ranks: u32) -> ReadOptions {
+    ReadOptions {
+        collective: Some(collective),
+        ranks: Some(ranks),
+        ..ReadOptions::default()
+    }
+}
+
+fn read_with(text: &str, options: &ReadOptions) -> Parsed<Dataset> {
+    assert!(looks_like(text), "not recognised: {text}");
+    read(text, options).unwrap()
+}
+
+fn parse(text: &str) -> Parsed<Dataset> {
+    read_with(text, &ReadOptions::default())
+}
+
+fn fails(text: &str) -> String {
+    read(text, &ReadOptions::default()).unwrap_err().to_string()
+}
+
+fn said(parsed: &Parsed<Dataset>) -> String {
+    let lines: Vec<String> = parsed.warnings.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+fn only_series(parsed: &Parsed<Dataset>) -> &Series {
+    let [run] = parsed.value.runs.as_slice() else {
+        panic!("one run, not {}", parsed.value.runs.len())
+    };
+    let [series] = run.series.as_slice() else {
+        panic!("one series, not {}", run.series.len())
+    };
+    series
+}
+
+fn times(series: &Series) -> Vec<(u64, Vec<f64>)> {
+    let samples = |point: &Point| {
+        let times = point.samples.iter().filter_map(|sample| sample.time);
+        times.map(tier6_units::Micros::get).collect()
+    };
+    series
+        .points
+        .iter()
+        .map(|point| (point.bytes.get(), samples(point)))
+        .collect()
+}
+
+/// Every published set reads without error, and exactly the ten that fail the arithmetic or hold
+/// wrong elements carry warnings.
+#[test]
+fn published_measurements_warn_where_they_should() {
+    let folder = measurements();
+    let index = read_index(&fs::read_to_string(folder.join("INDEX.tsv")).unwrap());
+    assert_eq!(index.warnings, []);
+    assert_eq!(index.value.len(), 364);
+    let mut warned = Vec::new();
+    for facts in &index.value {
+        let text = fs::read_to_string(folder.join(format!("{}.csv", facts.id))).unwrap();
+        let parsed = read_with(&text, &facts.read_options());
+        assert_eq!(parsed.value.dialect, Dialect::Tier6Csv, "{}", facts.id);
+        let [run] = parsed.value.runs.as_slice() else {
+            panic!("{}: one run", facts.id)
+        };
+        let sizes = run.series.iter().map(|series| series.points.len()).max();
+        assert_eq!(
+            sizes,
+            facts.points.map(|points| points as usize),
+            "{}",
+            facts.id
+        );
+        assert!(
+            run.series
+                .iter()
+                .all(|series| series.ranks == Ranks::Stated(facts.ranks.unwrap()))
+        );
+        let mut codes: Vec<&str> = parsed
+            .warnings
+            .iter()
+            .map(|warning| warning.code.name())
+            .collect();
+        codes.dedup();
+        if !codes.is_empty() {
+            warned.push(format!(
+                "{}: {} {}",
+                facts.id,
+                parsed.warnings.len(),
+                codes.join(" ")
+            ));
+        }
+    }
+    insta::assert_snapshot!(warned.join("\n"), @r"
+    gh200_ar_32gpu_8node_alps_ofi1130: 2 wrong-data
+    gh200_ar_64gpu_16node_alps_ofi1130: 2 wrong-data
+    gh200_ar_1024gpu_256node_alps_ofi1130: 1 wrong-data
+    gh200_ar_2048gpu_512node_alps_ofi1130: 1 wrong-data
+    gh200_ar_16gpu_4node_alps_ofi192: 1 wrong-data
+    gh200_ar_32gpu_8node_alps_ofi192: 1 wrong-data
+    gh200_ar_64gpu_16node_alps_ofi192: 2 wrong-data
+    gh200_ar_2048gpu_512node_alps_ofi192: 2 wrong-data
+    gh200_ar_16gpu_4node_olivia_corrupt: 11 wrong-data
+    rtx2080ti_ag_2gpu_nvlink_nccltests44: 21 inconsistent
+    ");
+}
+
+#[test]
+fn placements_become_two_series() {
+    let text = "\
+size_bytes,count,dtype,redop,root,oop_time_us,oop_algbw,oop_busbw,oop_wrong,ip_time_us,ip_algbw,ip_busbw,ip_wrong
+1024,256,float,sum,-1,20.00,0.05,0.09,0,,,,
+2048,512,float,sum,-1,21.00,0.10,0.17,5e-07,20.50,0.10,0.17,N/A
+";
+    let parsed = read_with(text, &options(Collective::AllReduce, 8));
+    assert_eq!(parsed.warnings, []);
+    let run = &parsed.value.runs[0];
+    assert_eq!(run.end, RunEnd::NotStated);
+    let [out_of_place, in_place] = run.series.as_slice() else {
+        panic!("two series")
+    };
+    assert_eq!(out_of_place.placement, Placement::OutOfPlace);
+    assert_eq!(out_of_place.ranks, Ranks::Stated(8));
+    assert_eq!(
+        times(out_of_place),
+        [(1024, vec![20.0]), (2048, vec![21.0])]
+    );
+    assert_eq!(times(in_place), [(2048, vec![20.5])]);
+    let wrong = |at: usize| out_of_place.points[at].samples[0].wrong;
+    assert_eq!(wrong(0), Wrong::Elements(0));
+    assert_eq!(wrong(1), Wrong::LargestError(5e-7));
+    assert_eq!(in_place.points[0].samples[0].wrong, Wrong::NotChecked);
+    assert_eq!(out_of_place.points[1].samples[0].line, 3);
+}
+
+#[test]
+fn a_bandwidth_alone_stays_one() {
+    let text = "\
+size_bytes,count,dtype,redop,root,oop_time_us,oop_algbw,oop_busbw,oop_wrong,ip_time_us,ip_algbw,ip_busbw,ip_wrong
+4096,1024,float,sum,-1,,0.25,,,,,,
+8192,2048,float,sum,-1,,,,,,,,
+";
+    let parsed = read_with(text, &options(Collective::AllReduce, 2));
+    assert_eq!(
+        said(&parsed),
+        "line 3: the row holds no time and no bandwidth [bad-row]"
+    );
+    let sample: &Sample = &only_series(&parsed).points[0].samples[0];
+    assert_eq!((sample.time, sample.algbw.unwrap().get()), (None, 0.25));
+}
+
+#[test]
+fn statistics_paths_and_predictions_are_kept_apart() {
+    let text = "\
+size_bytes,median_us,p95_us,cv_pct,algorithm,protocol,tuner_us
+1024,18.3,19.8,4.71,ring,ll,10.2
+2048,18.9,,,ring,ll128,
+";
+    let parsed = read_with(text, &options(Collective::AllReduce, 4));
+    assert_eq!(parsed.warnings, []);
+    let [first, second] = only_series(&parsed).points.as_slice() else {
+        panic!("two points")
+    };
+    let stats = first.published.unwrap();
+    assert_eq!((stats.median.get(), stats.cv_pct), (18.3, Some(4.71)));
+    assert_eq!(stats.p95.unwrap().get(), 19.8);
+    assert!(first.samples.is_empty());
+    assert_eq!(first.tuner.unwrap().get(), 10.2);
+    assert_eq!(first.path.unwrap().protocol, Protocol::Ll);
+    assert_eq!((second.tuner, second.published.unwrap().p95), (None, None));
+
+    let simulated = "size_bytes,measured_us,g5_total_us,math_us\n8,20.6,20.5,26.0\n";
+    let parsed = read_with(simulated, &options(Collective::AllReduce, 8));
+    assert_eq!(parsed.warnings, []);
+    assert_eq!(times(only_series(&parsed)), [(8, vec![20.6])]);
+    let extra = &parsed.value.runs[0].setup.extra;
+    assert_eq!(extra[0].1, "`g5_total_us`, `math_us`");
+}
+
+#[test]
+fn contradictions_and_wrong_data_are_told_with_line_and_numbers() {
+    let text = "\
+size_bytes,count,dtype,redop,root,oop_time_us,oop_algbw,oop_busbw,oop_wrong,ip_time_us,ip_algbw,ip_busbw,ip_wrong
+1048576,262144,float,sum,-1,100.0,10.49,18.35,0,,,,
+2097152,524288,float,sum,-1,200.0,12.49,18.35,0,,,,
+4194304,1048576,float,sum,-1,400.0,10.49,14.35,7,,,,
+8388608,1048576,float,sum,-1,800.0,10.49,18.35,0.5,,,,
+4096,1024,float,sum,-1,20.0,0.20,0.36,0,,,,
+";
+    let parsed = read_with(text, &options(Collective::AllReduce, 8));
+    insta::assert_snapshot!(said(&parsed), @r"
+    line 3: out_of_place: 2097152 B in 200 us are 10.4858 GB/s, but algbw says 12.49 [inconsistent]
+    line 4: out_of_place: busbw says 14.35, but algbw x 1.7500 is 18.3575 GB/s [inconsistent]
+    line 4: 7 wrong elements at 4194304 B, out_of_place [wrong-data]
+    line 5: 1048576 x float are 4194304 B, not 8388608 B, nor 8 times that [inconsistent]
+    line 5: an error of 5e-1 at 8388608 B, out_of_place [wrong-data]
+    line 6: size 4096 follows a larger one; the sizes are sorted [inconsistent]
+    ");
+    assert_eq!(only_series(&parsed).points.len(), 5);
+}
+
+#[test]
+fn repeated_sizes_are_samples() {
+    let parsed = parse("size,time_us\n8,10\n16,11\n8,12\n16,13\n");
+    assert_eq!(
+        times(only_series(&parsed)),
+        [(8, vec![10.0, 12.0]), (16, vec![11.0, 13.0])]
+    );
+    assert_eq!(
+        said(&parsed),
+        "the number of ranks is not stated and does not follow from the numbers [rank-count]"
+    );
+}
+
+#[test]
+fn cut_and_bad_rows_are_not_used() {
+    let parsed =
+        parse("size,time_us,algbw\n8,10,0.1\nabc,1,1\n16,11,\n32,12\n64,13,0.2,9\n128,14,0");
+    assert_eq!(
+        times(only_series(&parsed)),
+        [(8, vec![10.0]), (16, vec![11.0])]
+    );
+    insta::assert_snapshot!(said(&parsed), @r"
+    line 2: out_of_place: 8 B in 10 us are 0.0008 GB/s, but algbw says 0.1 [inconsistent]
+    line 3: `abc` is no size [bad-row]
+    line 5: expected 3 cells, found 2; the row is not used [bad-row]
+    line 6: expected 3 cells, found 4; the row is not used [bad-row]
+    line 7: the last row is cut (no line break at its end) and not used [cut-row]
+    the number of ranks is not stated and does not follow from the numbers [rank-count]
+    ");
+    let short = parse("size,time_us,algbw\n8,10,0.001\n16,11\n");
+    assert!(said(&short).contains("line 3: the last row is cut (2 of 3 cells)"));
+}
+
+#[test]
+fn notations_of_the_world() {
+    let decimal_comma = "\u{feff}Message Size;Latency (ms);\"Note; quoted\"\r\n1024;0,0205;a\r\n1.048.576;1,5;\"b;c\"\r\n";
+    let parsed = parse(decimal_comma);
+    assert_eq!(
+        times(only_series(&parsed)),
+        [(1024, vec![20.5]), (1 << 20, vec![1500.0])]
+    );
+    assert_eq!(parsed.value.dialect, Dialect::ForeignCsv);
+    let excel = "sep=,\n# a comment\nRun of May\nnbytes,avg (us),,bandwidth\n\"1,024\",20.5,,\n2048,nan,,\n";
+    let parsed = parse(excel);
+    assert_eq!(times(only_series(&parsed)), [(1024, vec![20.5])]);
+    let tabs = parse("msg_size\tlat(us)\n4K\t1.5 ms\n8K\t2e3\n");
+    assert_eq!(
+        times(only_series(&tabs)),
+        [(4096, vec![1500.0]), (8192, vec![2000.0])]
+    );
+    let units = parse("size_mb,time_s\n1,0.001\n2,0.002\n");
+    assert_eq!(
+        times(only_series(&units)),
+        [(1 << 20, vec![1000.0]), (2 << 20, vec![2000.0])]
+    );
+    assert!(said(&units).contains("units of 1024"));
+    let behind_hash = parse("# size,time_us\n8,10\n");
+    assert_eq!(times(only_series(&behind_hash)), [(8, vec![10.0])]);
+}
+
+#[test]
+fn a_bandwidth_column_is_what_its_numbers_are() {
+    let rate = |text: &str, options: &ReadOptions| {
+        let parsed = read_with(text, options);
+        let sample = only_series(&parsed).points[0].samples[0].clone();
+        (sample.algbw.map(tier6_units::GbPerSec::get), said(&parsed))
+    };
+    let ranks = options(Collective::AllReduce, 8);
+    // The times decide: the column is redundant and says nothing wrong.
+    let (algbw, said) = rate(
+        "size,time_us,bandwidth_gbps\n1000000,100,10\n2000000,200,10\n",
+        &ranks,
+    );
+    assert_eq!((algbw, said.as_str()), (None, ""));
+    let (_, said) = rate("size,time_us,bandwidth_gbps\n1000000,100,17.5\n", &ranks);
+    assert_eq!(said, "");
+    let (_, said) = rate("size,time_us,bandwidth_gbps\n1000000,100,80\n", &ranks);
+    assert_eq!(said, "");
+    let (_, said) = rate("size,time_us,bandwidth\n1000000,100,33\n", &ranks);
+    assert!(said.contains("neither as algbw nor as busbw"), "{said}");
+    // Without times the header's word is taken.
+    let (algbw, said) = rate("size,bandwidth (Gbps)\n1000000,80\n", &ranks);
+    assert_eq!(algbw, Some(10.0));
+    assert!(said.contains("does not say which"), "{said}");
+    let (algbw, _) = rate("size,algbw GB/s\n1000000,80\n", &ranks);
+    assert_eq!(algbw, Some(80.0));
+}
+
+#[test]
+fn forced_paths_are_series_and_settings_are_runs() {
+    let text = "\
+collective,size_bytes,algorithm,protocol,channels,nodes,ranks,pipeOps,regBuff,bandwidth_gbps,latency_us
+allreduce,1000,ring,ll,8,1,8,-1,0,0.1,10
+allreduce,2000,ring,ll,8,1,8,-1,0,0.1,20
+allreduce,1000,tree,simple,8,1,8,-1,0,0.05,20
+allreduce,2000,tree,simple,8,1,8,-1,0,0.08,25
+allreduce,1000,ring,ll,16,1,8,-1,0,0.11,9
+broadcast,1000,ring,ll,8,2,16,-1,0,0.1,10
+";
+    let parsed = parse(text);
+    let shape: Vec<String> = parsed
+        .value
+        .runs
+        .iter()
+        .flat_map(|run| {
+            let channels = run.setup.extra.iter().find(|(name, _)| name == "channels");
+            let channels = channels.map_or("", |(_, value)| value.as_str());
+            run.series.iter().map(move |series| {
+                let paths: Vec<String> = series
+                    .points
+                    .iter()
+                    .filter_map(|point| point.path)
+                    .map(|path| path.to_string())
+                    .collect();
+                format!(
+                    "{channels} {} {:?} {:?} {}",
+                    series.collective.unwrap(),
+                    series.ranks,
+                    series.nodes,
+                    paths.join(" ")
+                )
+            })
+        })
+        .collect();
+    insta::assert_snapshot!(shape.join("\n"), @r"
+    8 all_reduce Stated(8) Some(1) ring+ll ring+ll
+    8 all_reduce Stated(8) Some(1) tree+simple tree+simple
+    8 broadcast Stated(16) Some(2) ring+ll
+    16 all_reduce Stated(8) Some(1) ring+ll
+    ");
+    // A path that changes with the size is a tuner at work: one series.
+    let tuned = parse("size,algo,proto,time_us\n8,Ring,LL,10\n16,Ring,LL128,11\n");
+    let series = only_series(&tuned);
+    assert_eq!(series.points[1].path.unwrap().algorithm, Algorithm::Ring);
+}
+
+#[test]
+fn a_mapping_names_columns_and_constants() {
+    let text = "Payload Length,Result,gpus\n1024,20,4\n2048,21,4\n";
+    assert!(fails(text).contains("no column of times or bandwidths among `Payload Length`"));
+    let mut options = ReadOptions {
+        columns: vec![
+            ("size_bytes".to_owned(), "Payload Length".to_owned()),
+            ("time_ms".to_owned(), "result".to_owned()),
+        ],
+        ..options(Collective::AllReduce, 4)
+    };
+    let parsed = read(text, &options).unwrap();
+    assert_eq!(
+        times(only_series(&parsed)),
+        [(1024, vec![20_000.0]), (2048, vec![21_000.0])]
+    );
+    options.columns[1].1 = "Results".to_owned();
+    let error = read(text, &options).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "line 1: no column `Results`; the columns are `size_bytes`, `Result`, `gpus`"
+    );
+    options.columns[1] = ("colour".to_owned(), "Result".to_owned());
+    assert!(
+        read(text, &options)
+            .unwrap_err()
+            .to_string()
+            .contains("`colour` is no column")
+    );
+}
+
+#[test]
+fn what_is_no_sweep_says_so() {
+    let pairs = "node_x,node_y,busbw_GBps\nq1,q2,48.10\nq1,q3,88.20\n";
+    assert!(looks_like(pairs));
+    insta::assert_snapshot!(fails(pairs), @r"
+    line 1: no column of message sizes among `node_x`, `node_y`, `busbw_GBps`, so this is no size sweep; `--map size_bytes=HEADER` names the column, `--map size_bytes==8GiB` gives every row the same size
+    ");
+    let ranks = "gpus,algo_default,busbw_default_GBps\n4,RING,361.0\n";
+    assert!(looks_like(ranks));
+    assert!(fails(ranks).contains("no column of times or bandwidths"));
+    let constant = ReadOptions {
+        columns: vec![
+            ("size_bytes".to_owned(), "=8GiB".to_owned()),
+            ("busbw".to_owned(), "busbw_default_GBps".to_owned()),
+            ("collective".to_owned(), "=all_reduce".to_owned()),
+        ],
+        ..ReadOptions::default()
+    };
+    let parsed = read(ranks, &constant).unwrap();
+    let series = only_series(&parsed);
+    assert_eq!(series.points[0].bytes.get(), 8 << 30);
+    assert_eq!(series.ranks, Ranks::Stated(4));
+    assert_eq!(series.points[0].samples[0].busbw.unwrap().get(), 361.0);
+    for text in [
+        "hello, world\nsecond line\n",
+        "",
+        "a;b\n",
+        "NCCL INFO x, y\n",
+    ] {
+        assert!(!looks_like(text), "{text}");
+    }
+}
+
+#[test]
+fn a_scan_over_ranks_is_a_series_per_rank_count() {
+    let own = "ranks,bytes,algo,channels,time_us\n2,64,Ring,1,11.0\n3,64,Ring,1,14.5\n";
+    let parsed = parse(own);
+    let ranks = |parsed: &Parsed<Dataset>| -> Vec<(Ranks, f64)> {
+        let run = &parsed.value.runs[0];
+        let time = |series: &Series| series.points[0].samples[0].time.unwrap().get();
+        run.series
+            .iter()
+            .map(|series| (series.ranks, time(series)))
+            .collect()
+    };
+    assert_eq!(
+        ranks(&parsed),
+        [(Ranks::Stated(2), 11.0), (Ranks::Stated(3), 14.5)]
+    );
+    let extra = &parsed.value.runs[0].setup.extra;
+    assert_eq!(extra[0], ("algo".to_owned(), "Ring".to_owned()));
+    if let Some(text) = shared("cases/32-ring-latency-fit/latency.csv") {
+        let parsed = parse(&text);
+        let found = ranks(&parsed);
+        assert_eq!(found.len(), 7);
+        assert_eq!(found[0], (Ranks::Stated(2), 10.0));
+        assert_eq!(found[6], (Ranks::Stated(8), 33.7));
+        assert_eq!(parsed.warnings, []);
+    }
+}
+
+#[test]
+fn a_command_column_is_part_of_a_run() {
+    let own = "command,bytes,time_us\nNCCL_ALGO=Tree ./all_gather_perf -g 2 -m 50 -G 5,64,0.7\n./sendrecv_perf -g 2 -z 1,64,3.0\n";
+    let parsed = parse(own);
+    let [first, second] = parsed.value.runs.as_slice() else {
+        panic!("two runs")
+    };
+    assert_eq!(first.setup.aggregated_iterations, Some(50));
+    assert_eq!(first.setup.graph_launches, Some(5));
+    assert_eq!(first.series[0].collective, Some(Collective::AllGather));
+    assert_eq!(second.setup.blocking.as_deref(), Some("1"));
+    if let Some(text) = shared("cases/50-graph-and-aggregation-latency/runs.csv") {
+        let parsed = parse(&text);
+        let setup: Vec<_> = parsed
+            .value
+            .runs
+            .iter()
+            .map(|run| {
+                (
+                    run.setup.aggregated_iterations,
+                    run.setup.graph_launches,
+                    run.setup.blocking.clone(),
+                )
+            })
+            .collect();
+        let one = Some("1".to_owned());
+        assert_eq!(
+            setup,
+            [
+                (Some(100), Some(10), None),
+                (Some(100), None, one),
+                (Some(100), Some(10), None)
+            ]
+        );
+        assert_eq!(
+            parsed.value.runs[2].series[0].collective,
+            Some(Collective::SendRecv)
+        );
+        assert_eq!(times(&parsed.value.runs[0].series[0]), [(1024, vec![0.5])]);
+    }
+}
+
+#[test]
+fn shared_tables_that_are_no_sweeps_end_in_a_helpful_error() {
+    for (path, expect) in [
+        (
+            "cases/27-nvls-busbw-above-line-rate/h200-8GiB.csv",
+            "no column of times or bandwidths among `gpus`",
+        ),
+        (
+            "cases/27-nvls-busbw-above-line-rate/h200-16GiB-8gpu.csv",
+            "no column of message sizes",
+        ),
+        (
+            "cases/31-pairwise-bad-node/pairs.csv",
+            "no column of message sizes",
+        ),
+        (
+            "cases/42-simai-allgather-size-meaning/question.csv",
+            "no column of times or bandwidths",
+        ),
+        (
+            "cases/48-mi300x-two-vs-eight-gpus/mi300x-4GiB.csv",
+            "no column of message sizes",
+        ),
+    ] {
+        let Some(text) = shared(path) else { continue };
+        assert!(looks_like(&text), "{path}");
+        let error = fails(&text);
+        assert!(error.contains(expect), "{path}: {error}");
+    }
+    if let Some(text) = shared("cases/48-mi300x-two-vs-eight-gpus/mi300x-4GiB.csv") {
+        let options = ReadOptions {
+            columns: vec![("size_bytes".to_owned(), "=4GiB".to_owned())],
+            ..ReadOptions::default()
+        };
+        let parsed = read(&text, &options).unwrap();
+        let series = &parsed.value.runs[0].series;
+        let found: Vec<_> = series
+            .iter()
+            .map(|series| {
+                (
+                    series.ranks,
+                    series.points[0].samples[0].busbw.unwrap().get(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [(Ranks::Stated(2), 47.671), (Ranks::Stated(8), 312.912)]
+        );
+        assert_eq!(said(&parsed), "");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_taken(text in "[a-z0-9,;\t\"\n. ]{0,120}", bytes: Vec<u8>) {
+        for text in [text.clone(), format!("size,time_us\n{text}"), String::from_utf8_lossy(&bytes).into_owned()] {
+            let _ = (looks_like(&text), read(&text, &ReadOptions::default()));
+        }
+    }
+
+    /// Cutting a file anywhere never makes a number that was not in it.
+    #[test]
+    fn a_cut_file_holds_no_new_numbers(cut in 0_usize..200) {
+        let text = "size,time_us,algbw\n1024,20.50,0.05\n2048,21.75,0.09\n4096,123.25,0.03\n";
+        if let Ok(parsed) = read(&text[..cut.min(text.len())], &ReadOptions::default()) {
+            for series in parsed.value.runs.iter().flat_map(|run| &run.series) {
+                for (size, samples) in times(series) {
+                    proptest::prop_assert!([(1024, 20.5), (2048, 21.75), (4096, 123.25)].contains(&(size, samples[0])));
+                }
+            }
+        }
+    }
+}

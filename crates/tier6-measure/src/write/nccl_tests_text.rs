@@ -1,0 +1,260 @@
+//! The table that nccl-tests prints, for pasting where people expect it.
+
+use super::{Pair, pairs};
+use crate::{Dataset, Point, Run, RunSetup, Sample, SizeStep, Wrong};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use tier6_units::{Bytes, GbPerSec, Micros};
+
+/// Writes a table per call signature with nccl-tests' header and widths.
+///
+/// Numbers are rounded as nccl-tests rounds them. A time that was not measured follows from the
+/// bandwidth; a row that has neither is left out and counted in a comment. Paths and published
+/// P95 are not part of the format; a published median stands as the time.
+pub fn to_nccl_tests_text(dataset: &Dataset) -> String {
+    let mut text = String::new();
+    for run in &dataset.runs {
+        for pair in pairs(run) {
+            table(&mut text, run, pair);
+        }
+    }
+    text
+}
+
+fn table(text: &mut String, run: &Run, pair: Pair<'_>) {
+    let Some(series) = pair.either() else { return };
+    header(text, &run.setup, pair);
+    let mut sizes: BTreeMap<u64, [Option<&Point>; 2]> = BTreeMap::new();
+    for (at, half) in [pair.out_of_place, pair.in_place].into_iter().enumerate() {
+        for point in half.into_iter().flat_map(|series| &series.points) {
+            sizes.entry(point.bytes.get()).or_default()[at] = Some(point);
+        }
+    }
+    let factor = series
+        .collective
+        .zip(series.ranks.exact())
+        .map(|(collective, ranks)| collective.bus_factor(ranks));
+    let redop = series.redop.map_or("none", |redop| redop.name());
+    let datatype = series
+        .datatype
+        .map_or("unknown", |datatype| datatype.name());
+    let root = series.root.map_or(-1, i64::from);
+    let mut left_out = 0;
+    for (bytes, halves) in sizes {
+        let count = halves.iter().flatten().find_map(|point| point.count);
+        let count = count.map_or("-".to_owned(), |count| count.to_string());
+        let body = |half: Option<&Point>, nth| half.and_then(|point| body(point, nth, factor));
+        let repeats = halves
+            .iter()
+            .flatten()
+            .map(|point| point.samples.len().max(1))
+            .max();
+        for nth in 0..repeats.unwrap_or(0) {
+            let bodies = halves.map(|half| body(half, nth));
+            if bodies.iter().all(Option::is_none) {
+                left_out += 1;
+                continue;
+            }
+            let [out_of_place, in_place] =
+                bodies.map(|body| body.unwrap_or_else(|| " ".repeat(32)));
+            let row = format!(
+                "{bytes:>12}  {count:>12}  {datatype:>8}  {redop:>6}  {root:>6}{out_of_place}{in_place}"
+            );
+            put(text, row.trim_end());
+        }
+    }
+    if left_out > 0 {
+        put(
+            text,
+            &format!("# {left_out} rows without a time or bandwidth are left out"),
+        );
+    }
+    if let Some(footer) = &run.footer {
+        if let Some(count) = footer.out_of_bounds {
+            let verdict = if count == 0 { "OK" } else { "FAILED" };
+            put(text, &format!("# Out of bounds values : {count} {verdict}"));
+        }
+        if let Some(average) = footer.average_busbw {
+            put(text, &format!("# Avg bus bandwidth    : {}", average.get()));
+        }
+    }
+    put(text, "#");
+}
+
+fn put(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("Invariant: a String takes any text");
+}
+
+fn header(text: &mut String, setup: &RunSetup, pair: Pair<'_>) {
+    let series = pair.either();
+    if let Some(collective) = series.and_then(|series| series.collective) {
+        let name = match collective {
+            tier6_collective::Collective::AllToAll => "alltoall",
+            tier6_collective::Collective::AllToAllV => "alltoallv",
+            tier6_collective::Collective::SendRecv => "sendrecv",
+            other => other.name(),
+        };
+        put(text, &format!("# Collective test starting: {name}_perf"));
+    }
+    if let Some(line) = parameters(setup) {
+        put(text, &line);
+    }
+    put(text, "#");
+    if !setup.devices.is_empty() {
+        put(text, "# Using devices");
+    }
+    for device in &setup.devices {
+        put(
+            text,
+            &format!(
+                "#  Rank {:>2} Group  0 Pid      0 on {:>10} device {:>2} [{}] {}",
+                device.rank,
+                device.host,
+                device.device.unwrap_or(device.rank),
+                device.bus_id.as_deref().unwrap_or("?"),
+                device.name
+            ),
+        );
+    }
+    if let Some(ranks) = series.and_then(|series| series.ranks.exact()) {
+        put(text, &format!("# nRanks {ranks}"));
+    }
+    put(text, "#");
+    let names = format!(
+        "  {:>7}  {:>6}  {:>6}  {:>6}",
+        "time", "algbw", "busbw", "#wrong"
+    );
+    let units = format!(
+        "  {:>7}  {:>6}  {:>6}  {:>6}",
+        "(us)", "(GB/s)", "(GB/s)", ""
+    );
+    put(
+        text,
+        &format!("#{:56}out-of-place                       in-place", ""),
+    );
+    put(
+        text,
+        &format!(
+            "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{names}{names}",
+            "size", "count", "type", "redop", "root"
+        ),
+    );
+    let line = format!(
+        "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{units}{units}",
+        "(B)", "(elements)", "", "", ""
+    );
+    put(text, line.trim_end());
+}
+
+/// The line `# nThread 1 nGpus 8 minBytes ..`, when the run states what it needs.
+fn parameters(setup: &RunSetup) -> Option<String> {
+    let (step, unit) = match setup.step? {
+        SizeStep::Factor(factor) => (factor.to_string(), "factor"),
+        SizeStep::Bytes(bytes) => (bytes.get().to_string(), "bytes"),
+    };
+    Some(format!(
+        "# nThread {} nGpus {} minBytes {} maxBytes {} step: {step}({unit}) warmup iters: {} \
+         iters: {} agg iters: {} validation: {} graph: {}",
+        setup.threads?,
+        setup.gpus?,
+        setup.min_bytes?.get(),
+        setup.max_bytes?.get(),
+        setup.warmup_iterations?,
+        setup.iterations?,
+        setup.aggregated_iterations.unwrap_or(1),
+        u8::from(setup.validation?),
+        setup.graph_launches.unwrap_or(0),
+    ))
+}
+
+/// Formats `time algbw busbw #wrong` of a sample, or of the published median.
+fn body(point: &Point, nth: usize, factor: Option<f64>) -> Option<String> {
+    let published = point.published.map(|stats| Sample {
+        time: Some(stats.median),
+        algbw: None,
+        busbw: None,
+        wrong: Wrong::NotChecked,
+        line: 0,
+    });
+    let first = published.filter(|_| nth == 0);
+    let sample = point.samples.get(nth).or(first.as_ref())?;
+    let (time, algbw) = speed(sample, point.bytes, factor)?;
+    let busbw = sample
+        .busbw
+        .or_else(|| factor.map(|factor| algbw.scaled(factor)));
+    let wrong = match sample.wrong {
+        Wrong::Elements(elements) => elements.to_string(),
+        Wrong::LargestError(error) => c_exponent(error, 0),
+        Wrong::NotChecked => "N/A".to_owned(),
+    };
+    Some(format!(
+        "  {:>7}  {:>6}  {:>6}  {wrong:>6}",
+        float(time.get(), 7),
+        float(algbw.get(), 6),
+        busbw.map_or("N/A".to_owned(), |busbw| float(busbw.get(), 6)),
+    ))
+}
+
+/// Returns time and algbw of a sample, each from the other where one is absent.
+fn speed(sample: &Sample, bytes: Bytes, factor: Option<f64>) -> Option<(Micros, GbPerSec)> {
+    let from_busbw = || {
+        let factor = factor.filter(|factor| *factor > 0.0)?;
+        Some(sample.busbw?.scaled(1.0 / factor))
+    };
+    let from_time = || GbPerSec::from_transfer(bytes, sample.time?);
+    let algbw = sample.algbw.or_else(from_time).or_else(from_busbw)?;
+    let time = sample.time.or_else(|| algbw.time_for(bytes))?;
+    Some((time, algbw))
+}
+
+/// Rounds as nccl-tests' `getFloatStr` does: as many decimals as the width leaves, then an
+/// exponent.
+fn float(value: f64, width: usize) -> String {
+    let mut digits = 0;
+    let mut limit = 1.0;
+    while value >= limit && digits <= width {
+        digits += 1;
+        limit *= 10.0;
+    }
+    if digits + 2 < width {
+        format!("{value:.2}")
+    } else if digits + 1 < width {
+        format!("{value:.1}")
+    } else if digits <= width {
+        format!("{value:.0}")
+    } else {
+        c_exponent(value, 1)
+    }
+}
+
+/// Writes `1.2e+06`, with the sign and two digits that C prints.
+fn c_exponent(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => {
+            let (sign, digits) = match exponent.strip_prefix('-') {
+                Some(digits) => ('-', digits),
+                None => ('+', exponent),
+            };
+            format!("{mantissa}e{sign}{digits:0>2}")
+        }
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_rounded_as_the_program_rounds_them() {
+        assert_eq!(float(18.435, 7), "18.43");
+        assert_eq!(float(9999.994, 7), "9999.99");
+        assert_eq!(float(13246.06, 7), "13246.1");
+        assert_eq!(float(132_460.5, 7), "132460");
+        assert_eq!(float(12_345_678.0, 7), "1.2e+07");
+        assert_eq!(float(0.0, 6), "0.00");
+        assert_eq!(float(1234.5, 6), "1234.5");
+        assert_eq!(c_exponent(5e-7, 0), "5e-07");
+    }
+}
