@@ -39,7 +39,7 @@ pub struct CostTable {
 impl CostTable {
     /// Fills the tables for `communicator` under `settings`.
     ///
-    /// The communicator is taken as it is; see [`Settings::clip_channels`] for variables that
+    /// The communicator is taken as it is; see [`Settings::applied_to`] for variables that
     /// change it.
     pub fn new(release: &'static Release, communicator: Communicator, settings: Settings) -> Self {
         let model = Model::new(release, &communicator, &settings);

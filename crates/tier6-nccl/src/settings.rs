@@ -5,11 +5,12 @@
 //! tuner does not read are ignored here.
 
 mod filter;
+mod limits;
 
-use crate::communicator::Communicator;
 use crate::release::{FilterSyntax, Release};
 pub use filter::FilterError;
 pub(crate) use filter::{Filter, ProtocolState};
+use limits::Limits;
 
 /// What the environment says to the tuner of one release.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +25,7 @@ pub struct Settings {
     pub(crate) ll128_over_c2c: bool,
     pub(crate) nvls_tree_chunk_bytes_max: Option<u64>,
     pub(crate) names_filter: bool,
-    channels: ChannelLimits,
+    limits: Limits,
 }
 
 /// `NCCL_PAT_ENABLE`.
@@ -34,13 +35,6 @@ pub(crate) enum PatSwitch {
     On,
     /// On where every node has one GPU and the host drives the network.
     Auto,
-}
-
-/// The variables that clip the number of channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct ChannelLimits {
-    least: Option<i32>,
-    most: Option<i32>,
 }
 
 impl Settings {
@@ -56,7 +50,7 @@ impl Settings {
             ll128_over_c2c: true,
             nvls_tree_chunk_bytes_max: None,
             names_filter: false,
-            channels: ChannelLimits::default(),
+            limits: Limits::default(),
         }
     }
 
@@ -105,35 +99,9 @@ impl Settings {
                 self.nvls_tree_chunk_bytes_max =
                     integer(value).and_then(|bytes| u64::try_from(bytes).ok());
             }
-            "NCCL_MIN_NCHANNELS" | "NCCL_MIN_NRINGS" | "NCCL_MIN_CTAS" => {
-                self.channels.least = self.channels.least.max(count(value));
-            }
-            "NCCL_MAX_NCHANNELS" | "NCCL_MAX_NRINGS" | "NCCL_MAX_CTAS" => {
-                let most = count(value);
-                self.channels.most = match (self.channels.most, most) {
-                    (Some(a), Some(b)) => Some(a.min(b)),
-                    (a, b) => a.or(b),
-                };
-            }
-            _ => {}
+            _ => self.limits.set(name, value),
         }
         Ok(())
-    }
-
-    /// Returns `communicator` with its channels clipped as the environment asks.
-    ///
-    /// Doing it twice changes nothing, so a communicator that was recorded under the same
-    /// environment stays as it is.
-    pub fn clip_channels(&self, mut communicator: Communicator, release: &Release) -> Communicator {
-        let ChannelLimits { least, most } = self.channels;
-        let channels = &mut communicator.n_channels;
-        if let Some(most) = most {
-            *channels = (*channels).min(most);
-        }
-        if let Some(least) = least {
-            *channels = (*channels).max(least.min(release.channels_max));
-        }
-        communicator
     }
 
     /// Returns the error that NCCL ends a call with when no candidate is left.
@@ -165,12 +133,6 @@ impl NcclError {
             Self::InvalidUsage => 5,
         }
     }
-}
-
-fn count(value: &str) -> Option<i32> {
-    integer(value)
-        .and_then(|n| i32::try_from(n).ok())
-        .filter(|&n| n > 0)
 }
 
 /// Reads an integer as C's `strtoll` with base 0 does: blanks, a sign, `0x` or a leading 0,
@@ -254,17 +216,5 @@ mod tests {
             [[Some(1), None, Some(3)], [Some(4), None, None]]
         );
         assert_eq!(thresholds("x"), [[None; 3]; 2]);
-    }
-
-    #[test]
-    fn clipping_channels_twice_is_clipping_once() {
-        let limits = |env: &[(&str, &str)]| {
-            Settings::from_env(env.iter().copied(), Release::newest())
-                .unwrap()
-                .channels
-        };
-        let both = limits(&[("NCCL_MAX_NCHANNELS", "8"), ("NCCL_MAX_CTAS", "4")]);
-        assert_eq!(both.most, Some(4));
-        assert_eq!(limits(&[("NCCL_MIN_CTAS", "-3")]).least, None);
     }
 }

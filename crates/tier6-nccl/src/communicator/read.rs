@@ -261,7 +261,8 @@ impl RawGraph {
             })
         };
         Ok(Graph {
-            pattern: Pattern::from_number(self.pattern),
+            // NCCL sets the pattern of a search before it runs.
+            pattern: Pattern::from_number(self.pattern).filter(|_| self.n_channels > 0),
             n_channels: self.n_channels,
             intra_gbs: self.bw_intra,
             inter_gbs: self.bw_inter,

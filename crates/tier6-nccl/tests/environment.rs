@@ -1,0 +1,84 @@
+//! Variables that change the communicator, against the communicators that NCCL built with and
+//! without them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use tier6_nccl::{
+    CommunicatorSource, NcclAlgorithm, Release, Settings, Version, read_communicator,
+};
+
+/// Variables whose effect needs the search that tier6 does not have.
+const OF_THE_SEARCH: [&str; 4] = [
+    "NCCL_CROSS_NIC",
+    "NCCL_P2P_DISABLE",
+    "NCCL_P2P_LEVEL",
+    "NCCL_PXN_DISABLE",
+];
+
+fn read_lines(folder: &Path, file: &str, release: &'static Release) -> Vec<CommunicatorSource> {
+    let text = fs::read_to_string(folder.join(file)).unwrap();
+    text.lines()
+        .filter(|line| line.contains("\"inputs\""))
+        .map(|line| read_communicator(line, release).unwrap())
+        .collect()
+}
+
+/// Applies the environment of every recorded communicator to the one recorded without it.
+fn check(version: Version) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let full = root.join("../../../shared/nccl");
+    let (folder, which) = if full.is_dir() {
+        (full, "full")
+    } else {
+        (root.join("tests/data/oracle"), "thinned")
+    };
+    let release = Release::for_version(version).unwrap().release;
+    let plain: BTreeMap<String, CommunicatorSource> =
+        read_lines(&folder, &format!("systems/{version}.jsonl"), release)
+            .into_iter()
+            .map(|source| (source.id.clone().unwrap(), source))
+            .collect();
+    let mut checked = 0;
+    for with_env in read_lines(&folder, &format!("env/{version}.jsonl"), release) {
+        let id = with_env.id.clone().unwrap();
+        let Some(source) = plain.get(id.split('@').next().unwrap()) else {
+            continue;
+        };
+        let env = || with_env.env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        if env().any(|(name, _)| OF_THE_SEARCH.contains(&name)) {
+            continue;
+        }
+        let settings = Settings::from_env(env(), release).unwrap();
+        let mut expect = with_env.communicator.clone();
+        let mut ours = settings.applied_to(source.communicator.clone(), release);
+        assert_eq!(
+            settings.applied_to(expect.clone(), release),
+            expect,
+            "{id} twice"
+        );
+        // Whether a search ran that nobody uses does not matter.
+        for unused in [NcclAlgorithm::CollNetDirect, NcclAlgorithm::CollNetChain] {
+            ours.graphs[unused as usize] = expect.graphs[unused as usize];
+        }
+        if !expect.has_nvls {
+            for unused in [NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree] {
+                expect.graphs[unused as usize] = ours.graphs[unused as usize];
+            }
+        }
+        assert_eq!(ours, expect, "{id} {:?}", with_env.env);
+        checked += 1;
+    }
+    eprintln!("{which} {version}: {checked} communicators under an environment");
+    assert!(checked > 5);
+}
+
+#[test]
+fn variables_change_the_communicator_of_2_22() {
+    check(Version::new(2, 22, 3));
+}
+
+#[test]
+fn variables_change_the_communicator_of_2_30() {
+    check(Version::new(2, 30, 7));
+}
