@@ -233,3 +233,29 @@ fn sets_of_few_sizes_are_scored_but_not_counted() {
     assert_eq!(report.sets.len(), report.summary.sets + few);
     assert_eq!(report.sets.len() + report.excluded.len(), sets.len());
 }
+
+#[test]
+fn short_sweeps_do_no_worse_than_interpolation() {
+    let sets = sets(OUT_OF_PLACE);
+    let report = validate(&sets, Holdout::Alternate);
+    let mut errors: Vec<(f64, f64)> = Vec::new();
+    for set in report
+        .sets
+        .iter()
+        .filter(|set| set.points < SUMMARY_SIZES_MIN)
+    {
+        let overall = |engine| {
+            let score = set.scores.iter().find(|score| score.engine == engine);
+            score.unwrap().held_out.overall.unwrap()
+        };
+        errors.push((overall(Engine::Fit), overall(Engine::LogLog)));
+    }
+    let middle = |errors: Vec<f64>| median(&errors).unwrap();
+    let fit = middle(errors.iter().map(|(fit, _)| *fit).collect());
+    let log_log = middle(errors.iter().map(|(_, log_log)| *log_log).collect());
+    eprintln!(
+        "{} short sets: fit {fit:.2}, log-log {log_log:.2}",
+        errors.len()
+    );
+    assert!(fit <= log_log);
+}

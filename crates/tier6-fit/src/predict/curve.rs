@@ -9,15 +9,13 @@
 //! * **early**: it changes just above the lower end, so the line from above already holds.
 //!
 //! The middle is their [`relative_center`] with weights 4 : 1 : 1, two to one that nothing
-//! switched. The weights were chosen on half of the machines of `data/` and hold on the other
-//! half; between 3 and 8 the figures hardly move. Where the paths of both ends are known, they decide:
-//! the same path leaves `even` alone, different paths exclude it.
+//! switched. The weights were chosen on half of the machines of the published measurements and hold on
+//! the other half; between 2 and 8 for the first one the figures hardly move.
 //!
 //! A slope lies between 0 (latency) and T/n of its anchor (pure bandwidth), so a line
 //! never turns noise into a negative time or an intercept below zero.
 
 use std::fmt;
-use tier6_collective::Path;
 use tier6_stats::relative_center;
 use tier6_units::{Bytes, Micros};
 
@@ -29,7 +27,6 @@ const EVEN_WEIGHT: f64 = 4.0;
 pub(super) struct Knot {
     pub(super) bytes: Bytes,
     pub(super) us: f64,
-    pub(super) path: Option<Path>,
 }
 
 impl Knot {
@@ -47,11 +44,6 @@ impl Knot {
         let us = self.us + slope.clamp(0.0, self.us / at) * (bytes - at);
         // Rounding may take pure bandwidth below its own line.
         us.max(self.us * (bytes / at).min(1.0))
-    }
-
-    /// Says whether both may have run on one path.
-    fn may_share_path(&self, other: &Self) -> bool {
-        self.path.is_none() || other.path.is_none() || self.path == other.path
     }
 }
 
@@ -74,7 +66,7 @@ struct Gap {
 /// Times in the middle of a gap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Explanations {
-    even: Option<f64>,
+    even: f64,
     late: Option<f64>,
     early: Option<f64>,
 }
@@ -104,11 +96,11 @@ pub enum Grounds {
         below: Bytes,
         /// Measured size above.
         above: Bytes,
-        /// Time if nothing switches; `None` when the known paths differ.
-        even: Option<Micros>,
-        /// Time if the line from below still holds.
+        /// Time if nothing switches.
+        even: Micros,
+        /// Time if the line from below still holds; `None` in the first gap.
         late: Option<Micros>,
-        /// Time if the line from above already holds.
+        /// Time if the line from above already holds; `None` in the last gap.
         early: Option<Micros>,
     },
     /// Above the largest size: on the lines through the last two and through the last and the
@@ -136,7 +128,7 @@ impl fmt::Display for Grounds {
                 early,
             } => {
                 let meanings = [
-                    (even, "if the time grows evenly"),
+                    (&Some(*even), "if the time grows evenly"),
                     (late, "if the line from below still holds"),
                     (early, "if the line from above already holds"),
                 ];
@@ -209,7 +201,7 @@ impl Curve {
             grounds: Grounds::Between {
                 below: low.bytes,
                 above: high.bytes,
-                even: micros(gap.explanations.even),
+                even: Micros::new(gap.explanations.even),
                 late: micros(gap.explanations.late),
                 early: micros(gap.explanations.early),
             },
@@ -225,12 +217,11 @@ impl Curve {
             .iter()
             .rev()
             .take(2)
-            .filter(|other| last.may_share_path(other) || rest.len() == 1)
             .map(|other| (last.line(other, bytes), 1.0))
             .collect();
-        let us = relative_center(&lines).unwrap_or_else(|| last.line(&rest[rest.len() - 1], bytes));
         Estimate {
-            us,
+            us: relative_center(&lines)
+                .expect("Invariant: a line upward from above zero stays there"),
             half_spread: half_spread(lines.iter().map(|(us, _)| *us)),
             gaps_outside: distance(last, &rest[rest.len() - 1], bytes),
             grounds: Grounds::Above {
@@ -259,7 +250,7 @@ impl Gap {
         let middle = (low.bytes.as_f64() * high.bytes.as_f64()).sqrt();
         let explanations = Explanations::new(knots, below, middle);
         let us = relative_center(&explanations.list())
-            .expect("Invariant: some explanation holds, and each lies above zero");
+            .expect("Invariant: each explanation lies above zero");
         Self {
             middle,
             us,
@@ -271,38 +262,25 @@ impl Gap {
 impl Explanations {
     fn new(knots: &[Knot], below: usize, middle: f64) -> Self {
         let (low, high) = (&knots[below], &knots[below + 1]);
-        let even = low.toward(high, middle);
-        if low.path.is_some() && low.path == high.path {
-            return Self {
-                even: Some(even),
-                late: None,
-                early: None,
-            };
-        }
-        let neighbour = |index: Option<usize>, of: &Knot| {
-            let knot = knots.get(index?)?;
-            knot.may_share_path(of).then_some(*knot)
-        };
+        let before = below.checked_sub(1).map(|index| &knots[index]);
+        let after = knots.get(below + 2);
+        let (late, early) = (
+            before.map(|before| low.line(before, middle)),
+            after.map(|after| high.line(after, middle)),
+        );
         // Where larger took longer, a line may not leave the range of both ends.
         let rising = high.us >= low.us;
-        let late = neighbour(below.checked_sub(1), low)
-            .map(|before| low.line(&before, middle))
-            .map(|us| if rising { us.min(high.us) } else { us });
-        let early = neighbour(Some(below + 2), high)
-            .map(|after| high.line(&after, middle))
-            .map(|us| if rising { us.max(low.us) } else { us });
-        let switched = !low.may_share_path(high) && (late.is_some() || early.is_some());
         Self {
-            even: (!switched).then_some(even),
-            late,
-            early,
+            even: low.toward(high, middle),
+            late: late.map(|us| if rising { us.min(high.us) } else { us }),
+            early: early.map(|us| if rising { us.max(low.us) } else { us }),
         }
     }
 
     /// Returns the times with their weights.
     fn list(&self) -> Vec<(f64, f64)> {
         let weighed = [
-            (self.even, EVEN_WEIGHT),
+            (Some(self.even), EVEN_WEIGHT),
             (self.late, 1.0),
             (self.early, 1.0),
         ];

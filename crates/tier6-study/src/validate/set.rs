@@ -62,7 +62,6 @@ impl MeasuredSet {
                 bytes: point.bytes,
                 time: time(point)?,
                 other_placement: time_of_other(point.bytes),
-                path: point.path,
             })
         });
         Self {
