@@ -212,6 +212,9 @@ pub struct Validate {
     /// Which sizes are held out: alternate, large, kfold:K
     #[arg(long, value_name = "SCHEME", default_value = "alternate")]
     pub holdout: String,
+    /// Show every set, not only the summary
+    #[arg(long)]
+    pub wide: bool,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]

@@ -88,6 +88,7 @@ pub fn analysis_options(model: &Model) -> Result<tier6::AnalysisOptions, Failure
     Ok(tier6::AnalysisOptions {
         cv_limit_pct: percent("--cv", &model.cv)?,
         saturation_pct: percent("--saturation", &model.saturation)?,
+        line_rate: None,
     })
 }
 

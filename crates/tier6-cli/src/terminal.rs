@@ -94,6 +94,14 @@ impl Terminal {
         self.tell("hint", "\x1b[1;36m", message);
     }
 
+    /// Prints an error of an input that does not end the command.
+    pub fn failure(&self, failure: &tier6::Error) {
+        self.error(&failure.to_string());
+        if let Some(hint) = failure.hint() {
+            self.hint(&hint);
+        }
+    }
+
     pub fn warning(&self, message: &str) {
         if !self.quiet {
             self.tell("warning", "\x1b[1;33m", message);

@@ -56,14 +56,9 @@ impl Analyzed {
 pub fn analyze(request: &AnalyzeRequest, progress: &mut dyn Progress) -> Result<Analyzed, Error> {
     let selections = read_logs(&request.logs, progress)?;
     let mut inputs = Inputs::read(&request.files, &request.reading, progress)?;
-    let mut report = AnalysisReport {
-        inputs: Vec::new(),
-        status: Status::Ok,
-        loss: request.loss,
-        series: Vec::new(),
-    };
-    for (path, parsed) in &inputs.read {
-        add_input(&mut report, path, parsed, &selections, request);
+    let mut report = empty_report(request.loss);
+    for (input, parsed) in &inputs.read {
+        add_input(&mut report, &input.name(), parsed, &selections, &request.options);
     }
     if report.series.is_empty() {
         return Err(inputs.failures.pop().unwrap_or_else(|| nothing_measured(&inputs.read)));
@@ -74,7 +69,7 @@ pub fn analyze(request: &AnalyzeRequest, progress: &mut dyn Progress) -> Result<
 /// The inputs of a use case as far as they could be read.
 pub(crate) struct Inputs {
     pub(crate) read: Vec<(Input, Parsed<Dataset>)>,
-    failures: Vec<Error>,
+    pub(crate) failures: Vec<Error>,
     ignored: Vec<String>,
 }
 
@@ -114,33 +109,49 @@ fn read_logs(logs: &[String], progress: &mut dyn Progress) -> Result<Vec<Selecti
     Ok(selections)
 }
 
+/// Returns the report of one data set that is already read.
+pub(crate) fn report_of(
+    name: &str,
+    parsed: &Parsed<Dataset>,
+    options: &AnalysisOptions,
+    loss: Loss,
+) -> AnalysisReport {
+    let mut report = empty_report(loss);
+    add_input(&mut report, name, parsed, &[], options);
+    report
+}
+
+fn empty_report(loss: Loss) -> AnalysisReport {
+    AnalysisReport { inputs: Vec::new(), status: Status::Ok, loss, series: Vec::new() }
+}
+
 fn add_input(
     report: &mut AnalysisReport,
-    input: &Input,
+    name: &str,
     parsed: &Parsed<Dataset>,
     selections: &[Selection],
-    request: &AnalyzeRequest,
+    options: &AnalysisOptions,
 ) {
     let dataset = &parsed.value;
     let index = report.inputs.len();
-    report.inputs.push(input_report(input, parsed));
+    report.inputs.push(input_report(name, parsed));
     // A log that the user names speaks before lines that happen to stand in the input.
     let selections = if selections.is_empty() { &dataset.trace.selections } else { selections };
     for (run_index, run) in dataset.runs.iter().enumerate() {
         if run.correctness() == Correctness::Failed || matches!(run.end, RunEnd::Aborted { .. }) {
             report.status = Status::Failed;
         }
-        for series in run.series.iter().filter(|series| !series.points.is_empty()) {
-            let analysis = tier6_fit::analyze(series, run_index, selections, &request.options);
+        let analyses = tier6_fit::analyze_run(run, run_index, selections, options);
+        for analysis in analyses.into_iter().filter(|analysis| !analysis.points.is_empty()) {
             report.series.push(SeriesReport { input: index, analysis });
         }
     }
 }
 
 /// Says what was read of one input.
-pub(crate) fn input_report(input: &Input, parsed: &Parsed<Dataset>) -> InputReport {
+pub(crate) fn input_report(name: &str, parsed: &Parsed<Dataset>) -> InputReport {
     InputReport {
-        path: input.name(),
+        path: name.to_owned(),
         dialect: parsed.value.dialect,
         rows: parsed.value.runs.iter().map(|run| run.rows).sum(),
         warnings: parsed.warnings.clone(),

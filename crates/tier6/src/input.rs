@@ -30,6 +30,16 @@ impl Input {
             Self::File(path) | Self::Found(path) => path.display().to_string(),
         }
     }
+
+    /// Returns the name of the data set: the file's without folder and suffix.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Stdin => "stdin".to_owned(),
+            Self::File(path) | Self::Found(path) => {
+                path.file_stem().map_or_else(|| self.name(), |stem| stem.to_string_lossy().into_owned())
+            }
+        }
+    }
 }
 
 /// Expands arguments to inputs: `-`, files, folders (whole, sorted by name), globs.
@@ -119,7 +129,7 @@ pub(crate) fn read(
             let file = fs::File::open(path).map_err(|source| Error::Open { path: name.clone(), source })?;
             let bytes = file.metadata().ok().map(|metadata| metadata.len());
             progress.start(&name, bytes);
-            let options = with_index(path, options);
+            let options = facts_of(path).map_or_else(|| options.clone(), |facts| completed(options, &facts));
             tier6_measure::read(Watched::new(file, progress), &options)
         }
     };
@@ -131,18 +141,17 @@ pub(crate) fn read(
 }
 
 /// Completes the user's statements with the index's; the user has the last word.
-fn with_index(path: &Path, options: &ReadOptions) -> ReadOptions {
-    let mut options = options.clone();
-    if let Some(facts) = facts_of(path) {
-        options.collective = options.collective.or(facts.collective);
-        options.ranks = options.ranks.or(facts.ranks);
-        options.nodes = options.nodes.or(facts.nodes);
+fn completed(options: &ReadOptions, facts: &SetFacts) -> ReadOptions {
+    ReadOptions {
+        collective: options.collective.or(facts.collective),
+        ranks: options.ranks.or(facts.ranks),
+        nodes: options.nodes.or(facts.nodes),
+        ..options.clone()
     }
-    options
 }
 
 /// Returns what the index in the same folder says of a data set, if there is one.
-pub(crate) fn facts_of(path: &Path) -> Option<SetFacts> {
+fn facts_of(path: &Path) -> Option<SetFacts> {
     let id = path.file_stem()?.to_str()?;
     let index = fs::read_to_string(path.with_file_name(INDEX_NAME)).ok()?;
     let facts = tier6_measure::read_index(&index).value;

@@ -6,22 +6,29 @@
 
 mod analyze;
 mod bundled;
+mod convert;
+mod demo;
 mod error;
 mod input;
 mod output;
 mod progress;
 mod render;
+mod validate;
 
 pub use analyze::{AnalyzeRequest, Analyzed, analyze};
+pub use convert::{ConvertForm, Converted, convert};
+pub use demo::{demo, render_demo};
 pub use error::{Error, Exit};
 pub use output::write_file;
 pub use progress::{NoProgress, Progress};
 pub use render::{Form, render_analysis};
+pub use validate::{render_validation, validate};
 
 pub use tier6_collective::Collective;
 pub use tier6_fit::{AnalysisOptions, Loss};
 pub use tier6_measure::{Dialect, ReadOptions};
 pub use tier6_report::{Charset, Color, Detail, Style};
+pub use tier6_study::{Holdout, ValidationReport};
 pub use tier6_units::{Bytes, SizeRange};
 
 use input::Input;

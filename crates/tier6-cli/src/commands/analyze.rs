@@ -20,10 +20,7 @@ pub fn run(options: Analyze, terminal: &Terminal) -> Result<Exit, Failure> {
     };
     let analyzed = tier6::analyze(&request, &mut *terminal.progress())?;
     for failure in &analyzed.failures {
-        terminal.error(&failure.to_string());
-        if let Some(hint) = failure.hint() {
-            terminal.hint(&hint);
-        }
+        terminal.failure(failure);
     }
     if !analyzed.ignored.is_empty() {
         terminal.note(&format!("{} files are no measurements: {}", analyzed.ignored.len(), analyzed.ignored.join(", ")));

@@ -1,0 +1,31 @@
+//! `tier6 validate`.
+
+use crate::args::Validate;
+use crate::failure::Failure;
+use crate::meaning;
+use crate::terminal::Terminal;
+use tier6::{Detail, Exit};
+
+pub fn run(options: Validate, terminal: &Terminal) -> Result<Exit, Failure> {
+    let format = meaning::format(&options.output)?;
+    if let Some(engine) = options.engine.iter().find(|engine| *engine != "fit") {
+        return Err(Failure::Usage {
+            message: format!("unknown engine `{engine}`"),
+            hint: Some("the engine here is `fit`".to_owned()),
+        });
+    }
+    let holdout = options.holdout.parse().map_err(|error| Failure::Usage {
+        message: format!("`--holdout {}`: {error}", options.holdout),
+        hint: Some("alternate, large or kfold:K".to_owned()),
+    })?;
+    let reading = meaning::reading(&options.reading)?;
+    let (report, failures) = tier6::validate(&options.files, holdout, &reading, &mut *terminal.progress())?;
+    for failure in &failures {
+        terminal.failure(failure);
+    }
+    let file = options.output.output.as_deref();
+    let detail = if options.wide { Detail::Wide } else { Detail::Short };
+    let text = tier6::render_validation(&report, terminal.form(format, detail, file))?;
+    terminal.deliver(&text, file)?;
+    Ok(if failures.is_empty() { Exit::Done } else { Exit::Input })
+}

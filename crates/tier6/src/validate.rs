@@ -1,0 +1,80 @@
+//! How well models predict sizes that they were not fitted on.
+
+use crate::analyze::Inputs;
+use crate::{Error, Form, Progress, bundled};
+use tier6_fit::{AnalysisOptions, SeriesAnalysis, analyze_run};
+use tier6_measure::{Dataset, Placement, ReadOptions};
+use tier6_report::{validation_csv, validation_json, validation_markdown, validation_table};
+use tier6_study::{Holdout, MeasuredSet, ValidationReport};
+
+/// Validates on the given inputs, or on the bundled measurements when there are none.
+///
+/// # Errors
+///
+/// When no input can be read, or none holds a measured size.
+pub fn validate(
+    files: &[String],
+    holdout: Holdout,
+    reading: &ReadOptions,
+    progress: &mut dyn Progress,
+) -> Result<(ValidationReport, Vec<Error>), Error> {
+    let mut sets = Vec::new();
+    let mut failures = Vec::new();
+    if files.is_empty() {
+        for set in bundled::sets() {
+            let parsed = set.read()?;
+            add_sets(set.id, &parsed.value, &mut sets);
+        }
+    } else {
+        let inputs = Inputs::read(files, reading, progress)?;
+        for (input, parsed) in &inputs.read {
+            add_sets(&input.id(), &parsed.value, &mut sets);
+        }
+        failures = inputs.failures;
+    }
+    if sets.is_empty() {
+        return Err(failures.pop().unwrap_or_else(|| Error::NothingMeasured {
+            inputs: files.join(", "),
+            instead: None,
+        }));
+    }
+    Ok((tier6_study::validate(&sets, holdout), failures))
+}
+
+/// One set per call signature: out of place is scored, in place stands by.
+fn add_sets(id: &str, dataset: &Dataset, sets: &mut Vec<MeasuredSet>) {
+    let mut analyses: Vec<SeriesAnalysis> = Vec::new();
+    for (index, run) in dataset.runs.iter().enumerate() {
+        analyses.extend(analyze_run(run, index, &dataset.trace.selections, &AnalysisOptions::STANDARD));
+    }
+    let first = sets.len();
+    for scored in &analyses {
+        let other = analyses.iter().find(|other| scored.is_other_placement_of(other));
+        if scored.placement == Placement::OutOfPlace || other.is_none() {
+            sets.push(MeasuredSet::new(id, scored, other));
+        }
+    }
+    if sets.len() - first > 1 {
+        for (nth, set) in sets[first..].iter_mut().enumerate() {
+            set.id = format!("{id}#{}", nth + 1);
+        }
+    }
+}
+
+/// Renders a validation. It has no charts: SVG and HTML are not among its forms.
+///
+/// # Errors
+///
+/// When the form is SVG or HTML.
+pub fn render_validation(report: &ValidationReport, form: Form) -> Result<String, Error> {
+    match form {
+        Form::Table(style, detail) => Ok(validation_table(report, style, detail)),
+        Form::Json => Ok(validation_json(report)),
+        Form::Csv => Ok(validation_csv(report)),
+        Form::Markdown => Ok(validation_markdown(report)),
+        Form::Svg | Form::Html => Err(Error::Usage {
+            message: "a validation has no charts".to_owned(),
+            hint: Some("use table, json, csv or md".to_owned()),
+        }),
+    }
+}
