@@ -10,7 +10,9 @@ mod summary;
 mod svg;
 mod table;
 
-pub(crate) use summary::{ShownFits, is_drawable, shown_fits};
+pub(crate) use csv::{number, quoted, text};
+pub(crate) use json::{ends, pretty};
+pub(crate) use summary::{ShownFits, configuration, shown_fits};
 pub use {
     csv::analysis_csv, html::analysis_html, json::analysis_json, markdown::analysis_markdown,
     svg::analysis_svg, table::analysis_table,

@@ -1,5 +1,8 @@
 //! Breaking text into lines: words flow until a line is full.
 
+use crate::grid::terminal_text;
+use crate::style::{Style, Tone};
+
 /// Returns lines of `words` joined by `gap`, at most `room` characters each; a longer word
 /// stays whole on a line of its own.
 pub(crate) fn flow<'w>(
@@ -21,6 +24,26 @@ pub(crate) fn flow<'w>(
     }
     lines.push(line);
     lines
+}
+
+/// Columns of the heads of sentences.
+const HEAD_WIDTH: usize = 18;
+
+/// Writes a head and a sentence, broken at blanks to the width of the style.
+pub(crate) fn push_sentence(
+    out: &mut String,
+    (head, tone): (&str, Tone),
+    text: &str,
+    style: Style,
+) {
+    let room = style.width.saturating_sub(HEAD_WIDTH + 3).max(40);
+    let mut lead = format!(" {}  ", style.paint(tone, &format!("{head:<HEAD_WIDTH$}")));
+    for line in flow(terminal_text(text).split(' '), " ", room) {
+        *out += &lead;
+        *out += &line;
+        out.push('\n');
+        lead = " ".repeat(HEAD_WIDTH + 3);
+    }
 }
 
 #[cfg(test)]

@@ -165,14 +165,7 @@ impl Grid {
                 Align::Left => "l",
                 Align::Right => "",
             };
-            let tone = match tone {
-                Tone::Plain | Tone::Strong => "",
-                Tone::Dim => "dim",
-                Tone::Good => "good",
-                Tone::Caution => "caution",
-                Tone::Bad => "bad",
-            };
-            match format!("{side} {tone}").trim() {
+            match format!("{side} {}", tone.class()).trim() {
                 "" => String::new(),
                 classes => format!(" class=\"{classes}\""),
             }

@@ -1,7 +1,7 @@
 //! Results as tables, plots, SVG, HTML, JSON, CSV and Markdown: values in, text out.
 //!
-//! A report is a value ([`AnalysisReport`], [`ComparisonReport`]); each format is one pure function of it. The same
-//! report gives the same bytes: no clock, no environment, no hash order.
+//! A report is a value ([`AnalysisReport`], [`ComparisonReport`]); each format is one pure
+//! function of it. The same report gives the same bytes: no clock, no environment, no hash order.
 //!
 //! Deliberately absent: files, terminals and their detection. The caller says whether colour
 //! and Unicode are wanted ([`Style`]).
@@ -9,6 +9,8 @@
 mod analysis;
 mod axis;
 mod chart;
+mod comparison;
+mod curve;
 mod flow;
 mod grid;
 mod naming;
@@ -21,6 +23,10 @@ mod validation;
 
 pub use analysis::{
     analysis_csv, analysis_html, analysis_json, analysis_markdown, analysis_svg, analysis_table,
+};
+pub use comparison::{
+    ComparedSeries, ComparisonReport, comparison_csv, comparison_html, comparison_json,
+    comparison_markdown, comparison_svg, comparison_table,
 };
 pub use plot::terminal_plot;
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};

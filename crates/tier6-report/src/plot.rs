@@ -3,8 +3,9 @@
 
 mod canvas;
 
-use crate::analysis::{ShownFits, is_drawable, shown_fits};
+use crate::analysis::{ShownFits, shown_fits};
 use crate::axis::{Axis, Spacing};
+use crate::curve::{is_drawable, time_us};
 use crate::flow::flow;
 use crate::style::{Charset, Style, Tone};
 use canvas::{Canvas, Dots};
@@ -89,7 +90,7 @@ impl Plane {
         let steps = canvas.dots_across() * 2;
         for step in 0..=steps {
             let across = from + (to - from) * step as f64 / steps as f64;
-            let us = line.alpha.get() + self.x.value_at(across) / line.beta.get() / 1e3;
+            let us = time_us(line, self.x.value_at(across));
             if let Some(up) = self.y.place(us) {
                 canvas.dot(across, 1.0 - up, dots);
             }

@@ -59,6 +59,19 @@ pub(crate) enum Tone {
     Bad,
 }
 
+impl Tone {
+    /// Returns the class in HTML.
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Plain | Self::Strong => "",
+            Self::Dim => "dim",
+            Self::Good => "good",
+            Self::Caution => "caution",
+            Self::Bad => "bad",
+        }
+    }
+}
+
 impl Style {
     /// Returns `text` in the colour of `tone`, or unchanged when colours are off.
     pub(crate) fn paint(self, tone: Tone, text: &str) -> String {

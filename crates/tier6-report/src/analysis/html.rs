@@ -106,7 +106,7 @@ fn push_series(body: &mut String, report: &AnalysisReport, series: &SeriesReport
             let _ = write!(
                 body,
                 ": <span class=\"{}\">{}</span>",
-                tone_class(tone),
+                tone.class(),
                 escape(&text)
             );
         }
@@ -122,22 +122,12 @@ fn push_series(body: &mut String, report: &AnalysisReport, series: &SeriesReport
     }
 }
 
-const fn tone_class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Plain | Tone::Strong => "",
-        Tone::Dim => "dim",
-        Tone::Good => "good",
-        Tone::Caution => "caution",
-        Tone::Bad => "bad",
-    }
-}
-
 fn push_cards(body: &mut String, report: &AnalysisReport, series: &SeriesReport) {
     let facts = facts(&series.analysis, report.loss);
     if !facts.is_empty() {
         *body += "<div class=\"cards\">";
         for fact in &facts {
-            *body += &card(fact.title, &fact.value, &fact.note, tone_class(fact.tone));
+            *body += &card(fact.title, &fact.value, &fact.note, fact.tone.class());
         }
         *body += "</div>\n";
     }
@@ -146,7 +136,7 @@ fn push_cards(body: &mut String, report: &AnalysisReport, series: &SeriesReport)
     }
     *body += "<ul class=\"findings\">";
     for finding in &series.analysis.findings {
-        let class = tone_class(severity_tone(finding.severity));
+        let class = severity_tone(finding.severity).class();
         let class = if class == "dim" { "" } else { class };
         let _ = write!(
             body,

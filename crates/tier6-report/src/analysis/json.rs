@@ -280,7 +280,7 @@ impl PointDto {
 }
 
 /// Returns both ends of an interval; `None` unless both are finite.
-fn ends(interval: Option<Interval>) -> Option<[f64; 2]> {
+pub(crate) fn ends(interval: Option<Interval>) -> Option<[f64; 2]> {
     let Interval { low, high } = interval?;
     (low.is_finite() && high.is_finite()).then_some([low, high])
 }

@@ -70,6 +70,15 @@ pub(crate) fn identity(report: &AnalysisReport, series: &SeriesReport) -> Vec<St
     let analysis = &series.analysis;
     let run = report.run_of(series);
     let version = run.and_then(|run| run.setup.library_version);
+    let mut parts = configuration(analysis);
+    parts.extend(version.map(|version| format!("library {version}")));
+    parts.push(naming::placement(analysis.placement).to_owned());
+    parts.push(sweep(analysis));
+    parts
+}
+
+/// Returns what was called and by how many: collective, type, ranks, nodes.
+pub(crate) fn configuration(analysis: &SeriesAnalysis) -> Vec<String> {
     let redop = analysis
         .redop
         .map_or(String::new(), |redop| format!(" {redop}"));
@@ -78,9 +87,6 @@ pub(crate) fn identity(report: &AnalysisReport, series: &SeriesReport) -> Vec<St
         analysis.datatype.map(|datatype| datatype.to_string()),
         Some(naming::ranks(analysis.ranks)),
         analysis.nodes.map(|nodes| count(nodes as usize, "node")),
-        version.map(|version| format!("library {version}")),
-        Some(naming::placement(analysis.placement).to_owned()),
-        Some(sweep(analysis)),
     ];
     parts.into_iter().flatten().collect()
 }
@@ -368,11 +374,6 @@ fn warning_group(warnings: &[&Warning]) -> String {
         n => format!(" (and {} that differ)", number::count(n, "message")),
     };
     format!("{places}{first}{more}")
-}
-
-/// Says whether a point has a place on logarithmic axes.
-pub(crate) fn is_drawable(point: &PointSummary) -> bool {
-    point.bytes.get() > 0 && point.median.get().is_finite() && point.median.get() > 0.0
 }
 
 /// Returns what a reader should know of a point.

@@ -1,22 +1,17 @@
 //! The chart of a series: time, bandwidth and residuals over size, one above the other so that
 //! a switch point can be followed down through all three.
 
-use super::summary::{ShownFits, identity, is_drawable, shown_fits};
+use super::summary::{ShownFits, identity, shown_fits};
 use crate::axis::{Axis, Spacing, Tick};
-use crate::chart::{Drawing, Embedding, Labels, Panel, Px, Shape, Side, text_width};
+use crate::chart::{
+    Drawing, Embedding, LEFT, Labels, Panel, Px, RIGHT, Shape, Side, WIDTH, text_width,
+};
+use crate::curve::{algbw_gbs, is_drawable, marker_class, time_us};
 use crate::naming;
 use crate::number::{fixed, fixed_or_absent, signed};
 use crate::report::AnalysisReport;
 use tier6_fit::{Fit, Line, Loss, PointSummary, SeriesAnalysis};
 use tier6_units::Bytes;
-
-const WIDTH: f64 = 960.0;
-const LEFT: f64 = 66.0;
-const RIGHT: f64 = 18.0;
-
-/// Room above a panel for its title, and below it for tick labels.
-const HEAD: f64 = 34.0;
-const FOOT: f64 = 24.0;
 
 /// Above this many points tooltips stay in the first panel.
 const TOOLTIPS_MAX: usize = 200;
@@ -77,26 +72,10 @@ fn draw_series(drawing: &mut Drawing, analysis: &SeriesAnalysis, loss: Loss, top
 }
 
 impl SeriesPlot<'_> {
-    fn panel(&self, top: f64, height: f64, y: Axis) -> Panel {
-        Panel {
-            left: LEFT,
-            top,
-            width: WIDTH - LEFT - RIGHT,
-            height,
-            x: self.x,
-            y,
-        }
-    }
-
     /// Returns the class and shape of a point: those of its segment.
     fn look(&self, point: &PointSummary) -> (String, Shape) {
         let segment = self.shown.segment_at(point.bytes).unwrap_or(0);
-        let state = match (point.excluded, point.stable) {
-            (Some(_), _) => " cut",
-            (None, Some(false)) => " open",
-            (None, Some(true) | None) => "",
-        };
-        (format!("m {}{state}", color(segment)), Shape::nth(segment))
+        (marker_class(&color(segment), point), Shape::nth(segment))
     }
 
     /// Draws the legend, in as many rows as it needs, and returns its lower end.
@@ -139,15 +118,13 @@ impl SeriesPlot<'_> {
         let Some(y) = Axis::spanning(Spacing::Log, medians.chain(p95s)) else {
             return top;
         };
-        let panel = self.panel(top + HEAD, 250.0, y.padded(0.05));
+        let panel = Panel::below(top, 250.0, self.x, y.padded(0.05));
         if let Some(region) = self.analysis.regions.latency {
             let range = (region.first.as_f64().max(1.0), region.last.as_f64());
             panel.draw_band(drawing, range, Side::Top, "latency floor");
         }
         self.draw_base(drawing, &panel, "median time", &panel.y.time_ticks(7));
-        self.draw_models(drawing, &panel, &|line: Line, bytes| {
-            line.alpha.get() + bytes / line.beta.get() / 1e3
-        });
+        self.draw_models(drawing, &panel, &time_us);
         self.draw_whiskers(drawing, &panel);
         // The script finds the row of the table of points by this index.
         let indexed = self.analysis.points.iter().enumerate();
@@ -161,7 +138,7 @@ impl SeriesPlot<'_> {
             panel.draw_marker(drawing, spot, shape, &class, &tooltip(point));
             drawing.raw("</g>\n");
         }
-        panel.bottom() + FOOT
+        panel.end()
     }
 
     fn draw_whiskers(&self, drawing: &mut Drawing, panel: &Panel) {
@@ -189,7 +166,7 @@ impl SeriesPlot<'_> {
             return top;
         };
         let y = Axis::spanning(Spacing::Linear, [0.0, y.value_at(1.06)]).unwrap_or(y);
-        let panel = self.panel(top + HEAD, 190.0, y);
+        let panel = Panel::below(top, 190.0, self.x, y);
         if let Some(saturation) = self.analysis.regions.saturation {
             let range = (saturation.entry.as_f64(), self.x.value_at(1.0));
             panel.draw_band(drawing, range, Side::Bottom, "saturated");
@@ -203,9 +180,7 @@ impl SeriesPlot<'_> {
                 drawing.text(LEFT + 6.0, y - 6.0, "inside", &label);
             }
         }
-        self.draw_models(drawing, &panel, &|line: Line, bytes| {
-            bytes / (line.alpha.get() + bytes / line.beta.get() / 1e3) / 1e3
-        });
+        self.draw_models(drawing, &panel, &algbw_gbs);
         for point in &self.drawn {
             let (class, shape) = self.look(point);
             let text = format!("{}: {} GB/s", point.bytes, fixed(point.algbw.get(), 2));
@@ -217,7 +192,7 @@ impl SeriesPlot<'_> {
                 self.short(&text),
             );
         }
-        panel.bottom() + FOOT
+        panel.end()
     }
 
     fn draw_residuals(&self, drawing: &mut Drawing, top: f64) -> f64 {
@@ -248,7 +223,7 @@ impl SeriesPlot<'_> {
             }
             _ => "model error, % (predicted / measured - 1)",
         };
-        let panel = self.panel(top + HEAD, 130.0, y);
+        let panel = Panel::below(top, 130.0, self.x, y);
         self.draw_base(drawing, &panel, title, &panel.y.round_ticks(4));
         panel.draw_horizontal(drawing, 0.0, "axis");
         let spots = one_line.iter().filter_map(|(bytes, _, error)| {
@@ -258,7 +233,7 @@ impl SeriesPlot<'_> {
         for (point, error) in errors {
             self.draw_error(drawing, &panel, point, error);
         }
-        panel.bottom() + FOOT
+        panel.end()
     }
 
     /// Draws the error of one point on a stem from zero.

@@ -5,7 +5,7 @@ use super::summary::{
     facts, identity, patterns, reservations, run_state, severity_tone, source, switches,
     warning_groups,
 };
-use crate::flow::flow;
+use crate::flow::push_sentence;
 use crate::grid::terminal_text;
 use crate::number::count;
 use crate::plot::terminal_plot;
@@ -104,7 +104,7 @@ fn push_facts(out: &mut String, report: &AnalysisReport, series: &SeriesReport, 
     for finding in &series.analysis.findings {
         let head = finding.severity.name().to_uppercase();
         let text = format!("{} ({})", finding.message, finding.code);
-        push_entry(out, &head, severity_tone(finding.severity), &text, style);
+        push_sentence(out, (&head, severity_tone(finding.severity)), &text, style);
     }
 }
 
@@ -149,7 +149,7 @@ fn push_warnings(out: &mut String, report: &AnalysisReport, style: Style) {
                 .iter()
                 .filter(|warning| warning.code == code)
                 .count();
-            push_entry(out, &format!("{code} x{n}"), Tone::Caution, &text, style);
+            push_sentence(out, (&format!("{code} x{n}"), Tone::Caution), &text, style);
         }
     }
 }
@@ -159,21 +159,6 @@ fn push_entries(out: &mut String, head: &str, entries: &[String], style: Style) 
         out.push('\n');
     }
     for entry in entries {
-        push_entry(out, head, Tone::Dim, entry, style);
-    }
-}
-
-/// Columns of the heads of sentences.
-const HEAD_WIDTH: usize = 18;
-
-/// Writes a head and a sentence, broken at blanks to the width of the style.
-fn push_entry(out: &mut String, head: &str, tone: Tone, text: &str, style: Style) {
-    let room = style.width.saturating_sub(HEAD_WIDTH + 3).max(40);
-    let mut lead = format!(" {}  ", style.paint(tone, &format!("{head:<HEAD_WIDTH$}")));
-    for line in flow(terminal_text(text).split(' '), " ", room) {
-        *out += &lead;
-        *out += &line;
-        out.push('\n');
-        lead = " ".repeat(HEAD_WIDTH + 3);
+        push_sentence(out, (head, Tone::Dim), entry, style);
     }
 }

@@ -1,16 +1,17 @@
 //! One pair of axes and what is drawn between them.
 
 use super::drawing::{Drawing, Px};
+use super::{FOOT, HEAD, LEFT, RIGHT, WIDTH};
 use crate::axis::{Axis, Tick};
 use crate::page::escape;
 use std::fmt::Write as _;
 
 /// A rectangle of the picture with an axis each way. Sizes of type below in pixels.
 pub(crate) struct Panel {
-    pub(crate) left: f64,
-    pub(crate) top: f64,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
 }
@@ -68,11 +69,28 @@ pub(crate) struct Labels<'a> {
 }
 
 impl Panel {
-    pub(crate) fn bottom(&self) -> f64 {
+    /// Returns a panel of the full width of a picture, its title below `top`.
+    pub(crate) fn below(top: f64, height: f64, x: Axis, y: Axis) -> Self {
+        Self {
+            left: LEFT,
+            top: top + HEAD,
+            width: WIDTH - LEFT - RIGHT,
+            height,
+            x,
+            y,
+        }
+    }
+
+    /// Returns where the next panel may start.
+    pub(crate) fn end(&self) -> f64 {
+        self.bottom() + FOOT
+    }
+
+    fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
-    pub(crate) fn right(&self) -> f64 {
+    fn right(&self) -> f64 {
         self.left + self.width
     }
 

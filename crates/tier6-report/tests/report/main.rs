@@ -1,5 +1,6 @@
 //! What people and programs read, as snapshots and as rules that hold for any input.
 
+mod comparison;
 mod formats;
 mod safety;
 mod scan;
