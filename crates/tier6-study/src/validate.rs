@@ -160,12 +160,12 @@ fn validate_set(set: &MeasuredSet, holdout: Holdout) -> Result<SetValidation, St
     for known in known_bad(&set.id) {
         match known.scope {
             Scope::Whole => return Err(known.reason.to_owned()),
-            Scope::Above(limit) => {
+            Scope::From(limit) => {
                 let before = points.len();
-                points.retain(|point| point.bytes <= limit);
+                points.retain(|point| point.bytes < limit);
                 let removed = before - points.len();
                 if removed > 0 {
-                    left_out.push(format!("sizes above {limit}: {removed} ({})", known.reason));
+                    left_out.push(format!("sizes from {limit}: {removed} ({})", known.reason));
                 }
             }
         }

@@ -19,8 +19,8 @@ pub struct KnownBad {
 pub enum Scope {
     /// All.
     Whole,
-    /// Sizes above this.
-    Above(Bytes),
+    /// This size and larger ones.
+    From(Bytes),
 }
 
 const TABLE: [KnownBad; 6] = [
@@ -41,12 +41,12 @@ const TABLE: [KnownBad; 6] = [
     },
     KnownBad {
         id: "rtxpro_a2a_16gpu_2node_p2poff_spcx",
-        scope: Scope::Above(Bytes::new(8 << 20)),
+        scope: Scope::From(Bytes::new(8 << 20)),
         reason: "unstable there",
     },
     KnownBad {
         id: "mi350x_ar_8gpu_mpi",
-        scope: Scope::Above(Bytes::new(256_000_000)),
+        scope: Scope::From(Bytes::new(256 << 20)),
         reason: "unstable there: 4 us per MiB at one size and 2 at the next",
     },
     KnownBad {
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(scopes("xla_gb200_ar_4of4"), [Scope::Whole]);
         assert_eq!(
             scopes("mi350x_ar_8gpu_mpi"),
-            [Scope::Above(Bytes::new(256_000_000))]
+            [Scope::From(Bytes::new(256 << 20))]
         );
         assert_eq!(scopes("mi350x_ar_8gpu_mpi2"), []);
         assert_eq!(scopes("run.txt"), []);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use tier6_fit::{Exclusion, KnownPoint, PointSummary, SeriesAnalysis};
+use tier6_measure::Placement;
 
 /// One sweep to be scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +43,33 @@ impl fmt::Display for Tier {
 }
 
 impl MeasuredSet {
+    /// Pairs the series of one input: a set for each sweep, out of place scored where both
+    /// placements have usable points. The first is called `id`, further ones `id#2`, `id#3`.
+    pub fn of_input(id: &str, series: &[SeriesAnalysis]) -> Vec<Self> {
+        let usable = |series: &SeriesAnalysis| series.points.iter().any(|p| p.excluded.is_none());
+        let mut sets: Vec<Self> = Vec::new();
+        for scored in series {
+            let other = series
+                .iter()
+                .find(|other| is_other_placement(scored, other));
+            let out_of_place_is_scored =
+                |out: &SeriesAnalysis, within: &SeriesAnalysis| usable(out) || !usable(within);
+            let stands_by = other.is_some_and(|other| match scored.placement {
+                Placement::OutOfPlace => !out_of_place_is_scored(scored, other),
+                Placement::InPlace => out_of_place_is_scored(other, scored),
+            });
+            if stands_by {
+                continue;
+            }
+            let name = match sets.len() {
+                0 => id.to_owned(),
+                before => format!("{id}#{}", before + 1),
+            };
+            sets.push(Self::new(name, scored, other));
+        }
+        sets
+    }
+
     /// Takes the points of `scored` that are fit for use; `other` is the same sweep of the same
     /// run with the other placement, when there is one.
     pub fn new(
@@ -76,6 +104,16 @@ impl MeasuredSet {
     }
 }
 
+/// Says whether both are the same sweep of the same run but for the placement.
+fn is_other_placement(one: &SeriesAnalysis, two: &SeriesAnalysis) -> bool {
+    one.placement != two.placement
+        && one.run == two.run
+        && one.collective == two.collective
+        && one.datatype == two.datatype
+        && one.redop == two.redop
+        && one.ranks == two.ranks
+}
+
 fn left_out(series: &SeriesAnalysis) -> Vec<String> {
     let sentence = |exclusion: Exclusion, text: &str| {
         let excluded = series.points.iter().map(|point| point.excluded);
@@ -89,4 +127,104 @@ fn left_out(series: &SeriesAnalysis) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tier6_collective::{Collective, DataType};
+    use tier6_fit::{AnalysisOptions, analyze};
+    use tier6_measure::{Point, Ranks, Sample, Series, Wrong};
+    use tier6_units::{Bytes, Micros};
+
+    /// Times of 8 B, 16 B, 32 B..; a negative one stands for wrong data.
+    fn series(run: usize, placement: Placement, times: &[f64]) -> SeriesAnalysis {
+        let point = |(index, us): (usize, &f64)| Point {
+            bytes: Bytes::new(8 << index),
+            count: None,
+            samples: vec![Sample {
+                time: Some(Micros::new(us.abs())),
+                algbw: None,
+                busbw: None,
+                wrong: Wrong::Elements(u64::from(*us < 0.0)),
+                line: 0,
+            }],
+            iterations: Vec::new(),
+            published: None,
+            path: None,
+            tuner: None,
+        };
+        let series = Series {
+            collective: Some(Collective::AllReduce),
+            ranks: Ranks::Stated(8),
+            nodes: Some(1),
+            datatype: Some(DataType::Float),
+            redop: None,
+            root: None,
+            placement,
+            points: times.iter().enumerate().map(point).collect(),
+        };
+        analyze(&series, run, &[], &AnalysisOptions::STANDARD)
+    }
+
+    /// Id, own times, times of the other placement.
+    type Expected<'a> = (&'a str, &'a [f64], &'a [Option<f64>]);
+
+    fn check(series: &[SeriesAnalysis], expect: &[Expected<'_>]) {
+        let sets = MeasuredSet::of_input("run.txt", series);
+        let own = |set: &MeasuredSet| set.points.iter().map(|p| p.time.get()).collect::<Vec<_>>();
+        let other = |set: &MeasuredSet| {
+            let others = set
+                .points
+                .iter()
+                .map(|p| p.other_placement.map(Micros::get));
+            others.collect::<Vec<_>>()
+        };
+        let got: Vec<_> = sets
+            .iter()
+            .map(|set| (set.id.as_str(), own(set), other(set)))
+            .collect();
+        let want: Vec<_> = expect
+            .iter()
+            .map(|(id, own, other)| (*id, own.to_vec(), other.to_vec()))
+            .collect();
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn placements_of_a_run_are_one_set() {
+        let (out, within) = (Placement::OutOfPlace, Placement::InPlace);
+        check(
+            &[series(0, out, &[5.0, 6.0]), series(0, within, &[4.0, 5.5])],
+            &[("run.txt", &[5.0, 6.0], &[Some(4.0), Some(5.5)])],
+        );
+        check(
+            &[series(0, out, &[5.0]), series(1, within, &[4.0])],
+            &[("run.txt", &[5.0], &[None]), ("run.txt#2", &[4.0], &[None])],
+        );
+        check(
+            &[series(0, within, &[4.0])],
+            &[("run.txt", &[4.0], &[None])],
+        );
+        check(
+            &[series(0, out, &[-5.0]), series(0, within, &[4.0])],
+            &[("run.txt", &[4.0], &[None])],
+        );
+        check(
+            &[series(0, within, &[-4.0]), series(0, out, &[-5.0])],
+            &[("run.txt", &[], &[])],
+        );
+    }
+
+    #[test]
+    fn wrong_data_is_left_out_and_no_witness() {
+        let out = series(0, Placement::OutOfPlace, &[5.0, -6.0, 7.0]);
+        let within = series(0, Placement::InPlace, &[-4.0, 5.0, 6.0]);
+        let sets = MeasuredSet::of_input("a", &[out, within]);
+        let points = &sets[0].points;
+        assert_eq!(points.len(), 2);
+        assert_eq!(points[0].other_placement, None);
+        assert_eq!(sets[0].left_out, ["sizes with wrong data: 1"]);
+        assert_eq!(sets[0].tier, Some(Tier::Single));
+    }
 }
