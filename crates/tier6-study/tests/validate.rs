@@ -90,7 +90,7 @@ fn noise_is_the_difference_of_placements() {
 
 #[test]
 fn known_bad_and_short_sets_are_named_with_their_reason() {
-    // The sizes of this set are bad from 256 MiB: two of 20.
+    // The sizes of this set are bad from 512 MiB: one of 20.
     let times: Vec<f64> = (0..20).map(|power| f64::from(1 << power)).collect();
     let sets = [
         set("mi350x_ar_8gpu_mpi", &times),
@@ -99,8 +99,8 @@ fn known_bad_and_short_sets_are_named_with_their_reason() {
     ];
     let report = validate(&sets, Holdout::Alternate);
     assert_eq!(report.sets.len(), 1);
-    assert_eq!(report.sets[0].points, 18);
-    assert!(report.sets[0].left_out[0].starts_with("sizes from 256 MiB: 2 ("));
+    assert_eq!(report.sets[0].points, 19);
+    assert!(report.sets[0].left_out[0].starts_with("sizes from 512 MiB: 1 ("));
     let excluded: Vec<_> = report
         .excluded
         .iter()

@@ -104,16 +104,6 @@ impl MeasuredSet {
     }
 }
 
-/// Says whether both are the same sweep of the same run but for the placement.
-fn is_other_placement(one: &SeriesAnalysis, two: &SeriesAnalysis) -> bool {
-    one.placement != two.placement
-        && one.run == two.run
-        && one.collective == two.collective
-        && one.datatype == two.datatype
-        && one.redop == two.redop
-        && one.ranks == two.ranks
-}
-
 fn left_out(series: &SeriesAnalysis) -> Vec<String> {
     let sentence = |exclusion: Exclusion, text: &str| {
         let excluded = series.points.iter().map(|point| point.excluded);
