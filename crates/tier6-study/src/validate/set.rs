@@ -51,7 +51,7 @@ impl MeasuredSet {
         for scored in series {
             let other = series
                 .iter()
-                .find(|other| is_other_placement(scored, other));
+                .find(|other| scored.is_other_placement_of(other));
             let out_of_place_is_scored =
                 |out: &SeriesAnalysis, within: &SeriesAnalysis| usable(out) || !usable(within);
             let stands_by = other.is_some_and(|other| match scored.placement {
