@@ -93,20 +93,25 @@ pub(crate) fn points(analysis: &SeriesAnalysis, loss: Loss, detail: Detail) -> G
             .right("bytes", |point| point.bytes.get().to_string())
             .right("samples", |point| point.samples.to_string());
     }
-    columns = columns
-        .numbers("median us", 3, |point| Some(point.median.get()))
-        .numbers("P95 us", 3, |point| Some(point.p95?.get()))
-        .cells("CV %", Align::Right, |point| {
+    let any = |has: &dyn Fn(&PointSummary) -> bool| analysis.points.iter().any(has);
+    columns = columns.numbers("median us", 3, |point| Some(point.median.get()));
+    if any(&|point| point.p95.is_some()) {
+        columns = columns.numbers("P95 us", 3, |point| Some(point.p95?.get()));
+    }
+    if any(&|point| point.cv_pct.is_some()) {
+        columns = columns.cells("CV %", Align::Right, |point| {
             let tone = if point.stable == Some(false) {
                 Tone::Caution
             } else {
                 Tone::Plain
             };
             Cell::toned(fixed_or_absent(point.cv_pct, 2), tone)
-        })
-        .numbers("algbw GB/s", 2, |point| Some(point.algbw.get()))
-        .numbers("busbw GB/s", 2, |point| Some(point.busbw?.get()));
-    let any = |has: &dyn Fn(&PointSummary) -> bool| analysis.points.iter().any(has);
+        });
+    }
+    columns = columns.numbers("algbw GB/s", 2, |point| Some(point.algbw.get()));
+    if any(&|point| point.busbw.is_some()) {
+        columns = columns.numbers("busbw GB/s", 2, |point| Some(point.busbw?.get()));
+    }
     if any(&|point| point.wire.is_some()) {
         columns = columns.numbers("wire GB/s", 2, |point| Some(point.wire?.get()));
     }

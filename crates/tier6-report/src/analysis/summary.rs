@@ -6,7 +6,7 @@ use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport};
 use crate::style::Tone;
 use crate::{naming, number};
 use tier6_fit::{
-    Basis, Exclusion, Fit, FitLabel, Loss, PointSummary, SeriesAnalysis, Severity, Switch, Verdict,
+    Basis, Exclusion, Fit, FitLabel, Loss, Pattern, PointSummary, SeriesAnalysis, Severity, Verdict,
 };
 use tier6_measure::{Correctness, RunEnd, Warning, WarningCode};
 use tier6_units::Bytes;
@@ -294,23 +294,32 @@ fn model_fact(analysis: &SeriesAnalysis, loss: Loss) -> Option<Fact> {
     })
 }
 
-/// Returns a sentence per switch.
+/// Returns a sentence per switch that a path shows, and one for all that were detected.
 pub(crate) fn switches(analysis: &SeriesAnalysis) -> Vec<String> {
-    let sentence = |switch: &Switch| {
-        let basis = match switch.basis {
-            Basis::Path => "seen in the path",
-            Basis::Detected => "detected in the times",
-            Basis::All => "given",
-        };
-        let (from, to) = (naming::label(&switch.from), naming::label(&switch.to));
-        format!("{}: {from} to {to} ({basis})", switch.bytes)
+    let of = |basis: Basis| {
+        analysis
+            .switches
+            .iter()
+            .filter(move |switch| switch.basis == basis)
     };
-    analysis.switches.iter().map(sentence).collect()
+    let seen = of(Basis::Path).map(|switch| {
+        let (from, to) = (naming::label(&switch.from), naming::label(&switch.to));
+        format!("{}: {from} to {to} (seen in the path)", switch.bytes)
+    });
+    let detected: Vec<String> = of(Basis::Detected)
+        .map(|switch| switch.bytes.to_string())
+        .collect();
+    let detected =
+        (!detected.is_empty()).then(|| format!("{} (detected in the times)", detected.join(", ")));
+    seen.chain(detected).collect()
 }
 
 /// Returns a sentence per residual pattern that is more than noise.
 pub(crate) fn patterns(analysis: &SeriesAnalysis) -> Vec<String> {
-    let told = analysis.residuals.iter();
+    let told = analysis
+        .residuals
+        .iter()
+        .filter(|finding| finding.pattern != Pattern::Scatter);
     told.map(|finding| {
         let suspects = match finding.suspects {
             "" => String::new(),

@@ -2,5 +2,6 @@
 
 mod comparison;
 mod formats;
+mod measured;
 mod safety;
 mod scan;
