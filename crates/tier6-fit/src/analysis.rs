@@ -39,6 +39,18 @@ pub struct SeriesAnalysis {
     pub findings: Vec<Finding>,
 }
 
+impl SeriesAnalysis {
+    /// Says whether `other` is the same call of the same run with the other placement.
+    pub fn is_other_placement_of(&self, other: &Self) -> bool {
+        self.run == other.run
+            && self.collective == other.collective
+            && self.datatype == other.datatype
+            && self.redop == other.redop
+            && self.ranks == other.ranks
+            && self.placement != other.placement
+    }
+}
+
 /// One size, with its samples reduced to what is shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointSummary {

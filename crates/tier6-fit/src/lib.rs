@@ -2,7 +2,7 @@
 //!
 //! [`analyze`] turns one measured series into points, segments, lines with intervals and
 //! verdicts, regions, residual shapes and findings; [`analyze_run`] adds what a run's set-up
-//! says. [`Predictor`] answers for sizes
+//! says. [`compare`] attributes a difference between two runs. [`Predictor`] answers for sizes
 //! that were not measured.
 //!
 //! Deliberately absent: reading files (`tier6-measure`), closed forms of algorithms
@@ -11,6 +11,7 @@
 mod analysis;
 mod analyze;
 mod cliff;
+mod compare;
 mod finding;
 mod fit;
 mod point;
@@ -29,6 +30,10 @@ pub use analysis::{
 };
 pub use analyze::{AnalysisOptions, analyze, analyze_run};
 pub use cliff::{Cliff, find_cliffs};
+pub use compare::{
+    Cause, CompareError, CompareOptions, ComparedRun, ComparisonVerdict, SegmentComparison,
+    SeriesComparison, SizeComparison, SizeVerdict, compare,
+};
 pub use fit::{HELD_OUT_LIMIT_PCT, VALIDATED_POINTS, fit_range};
 pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, PredictorError};
 pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};

@@ -35,4 +35,4 @@ pub use relative_center::relative_center;
 pub use rng::Rng;
 pub use summary::{cv, mean, median, percentile, sample_sd};
 pub use theil_sen::theil_sen;
-pub use two_sample::{Difference, mann_whitney, welch};
+pub use two_sample::{Difference, SampleMoments, mann_whitney, welch, welch_of_moments};

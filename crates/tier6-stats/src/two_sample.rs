@@ -13,12 +13,43 @@ pub struct Difference {
     pub p_value: f64,
 }
 
+/// Count, mean and sample standard deviation of one sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleMoments {
+    /// Number of values.
+    pub count: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their sample standard deviation.
+    pub sd: f64,
+}
+
+impl SampleMoments {
+    /// Returns the moments of a sample; `None` for fewer than two values or one that is not
+    /// finite.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        Some(Self {
+            count: values.len() as f64,
+            mean: mean(values)?,
+            sd: sample_sd(values)?,
+        })
+    }
+}
+
 /// Compares two means without assuming equal spread (Welch 1947). `None` for fewer than two
 /// values on a side or a value that is not finite.
 pub fn welch(first: &[f64], second: &[f64]) -> Option<Difference> {
-    let variance = |values: &[f64]| Some(sample_sd(values)?.powi(2) / values.len() as f64);
-    let (var_a, var_b) = (variance(first)?, variance(second)?);
-    let shift = mean(second)? - mean(first)?;
+    welch_of_moments(SampleMoments::of(first)?, SampleMoments::of(second)?)
+}
+
+/// Compares two means of which only count, mean and spread are known.
+pub fn welch_of_moments(first: SampleMoments, second: SampleMoments) -> Option<Difference> {
+    if first.count < 2.0 || second.count < 2.0 {
+        return None;
+    }
+    let variance = |sample: SampleMoments| sample.sd * sample.sd / sample.count;
+    let (var_a, var_b) = (variance(first), variance(second));
+    let shift = second.mean - first.mean;
     let error = (var_a + var_b).sqrt();
     if error == 0.0 {
         let p_value = if shift == 0.0 { 1.0 } else { 0.0 };
@@ -28,8 +59,8 @@ pub fn welch(first: &[f64], second: &[f64]) -> Option<Difference> {
             p_value,
         });
     }
-    let part = |variance: f64, n: usize| variance.powi(2) / (n - 1) as f64;
-    let freedom = (var_a + var_b).powi(2) / (part(var_a, first.len()) + part(var_b, second.len()));
+    let part = |variance: f64, count: f64| variance * variance / (count - 1.0);
+    let freedom = (var_a + var_b).powi(2) / (part(var_a, first.count) + part(var_b, second.count));
     Some(Difference {
         shift,
         error,
