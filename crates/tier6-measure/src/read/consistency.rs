@@ -87,28 +87,11 @@ impl Interval {
 
 /// Says what of a row does not follow from the rest of it; empty when all of it does.
 ///
-/// The texts are as printed, in us and GB/s; an empty or unreadable one is not checked. `factor`
-/// is busbw / algbw of the collective for its ranks; without it busbw is not checked.
+/// The numbers are in us and GB/s; an absent one is not checked. `factor` is busbw / algbw of the
+/// collective for its ranks; without it busbw is not checked.
 ///
 /// busbw may follow from the printed algbw or from bytes / time: programs do either.
 pub(crate) fn check_row(
-    bytes: u64,
-    time: &str,
-    algbw: &str,
-    busbw: &str,
-    factor: Option<f64>,
-) -> Vec<String> {
-    check_printed(
-        bytes,
-        Printed::parse(time),
-        Printed::parse(algbw),
-        Printed::parse(busbw),
-        factor,
-    )
-}
-
-/// [`check_row`] on numbers that are parsed already, in us and GB/s.
-pub(crate) fn check_printed(
     bytes: u64,
     time: Option<Printed>,
     algbw: Option<Printed>,
@@ -178,8 +161,13 @@ pub(crate) fn check_count(
 mod tests {
     use super::*;
 
+    fn check_text(bytes: u64, texts: [&str; 3], factor: Option<f64>) -> Vec<String> {
+        let [time, algbw, busbw] = texts.map(Printed::parse);
+        check_row(bytes, time, algbw, busbw, factor)
+    }
+
     fn check(bytes: u64, time: &str, algbw: &str, busbw: &str, factor: Option<f64>, expect: &str) {
-        let found = check_row(bytes, time, algbw, busbw, factor).join("; ");
+        let found = check_text(bytes, [time, algbw, busbw], factor).join("; ");
         if expect.is_empty() {
             assert_eq!(found, "", "{bytes} {time} {algbw} {busbw}");
         } else {
@@ -229,19 +217,16 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_taken(bytes: u64, time: String, algbw in "[0-9.e+-]{0,12}", busbw: String) {
-            let _ = check_row(bytes, &time, &algbw, &busbw, Some(1.75));
+            let _ = check_text(bytes, [&time, &algbw, &busbw], Some(1.75));
         }
 
         #[test]
         fn what_a_benchmark_prints_is_consistent(bytes in 1_u64..1 << 34, us in 1.0_f64..1e6) {
             let algbw = bytes as f64 / us / 1e3;
-            let found = check_row(
-                bytes,
-                &format!("{us:.2}"),
-                &format!("{algbw:.2}"),
-                &format!("{:.2}", algbw * 1.75),
-                Some(1.75),
-            );
+            let busbw = algbw * 1.75;
+            let texts = [us, algbw, busbw].map(|number| format!("{number:.2}"));
+            let texts = [&*texts[0], &*texts[1], &*texts[2]];
+            let found = check_text(bytes, texts, Some(1.75));
             proptest::prop_assert_eq!(found, Vec::<String>::new());
         }
     }

@@ -14,6 +14,9 @@ use crate::{Dataset, Dialect, Parsed, Trace, Warning, WarningCode};
 /// How many lines may come before the header.
 const PREAMBLE_MAX: usize = 40;
 
+/// How many lines below the header are looked at to recognise a CSV.
+const BODY_LOOKED_AT: usize = 100;
+
 /// Columns of the bundled data; a CSV of these alone is tier6's own.
 const TIER6_COLUMNS: [&str; 26] = [
     "size_bytes",
@@ -57,7 +60,16 @@ pub(crate) fn looks_like(head: &str) -> bool {
                 .iter()
                 .any(|word| name.contains(word))
         });
-    bound.is_sweep() || (layout.header.len() >= 2 && names_something && layout.next_row_fits)
+    names_something && is_sheet(&head[layout.body_at..], &layout)
+}
+
+/// Says whether most lines have the header's cells: prose has commas, too.
+fn is_sheet(body: &str, layout: &Layout) -> bool {
+    let is_content = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let lines = || body.lines().filter(is_content).take(BODY_LOOKED_AT);
+    let fitting =
+        lines().filter(|line| split_line(line, layout.delimiter).len() == layout.header.len());
+    fitting.count() * 2 >= lines().count()
 }
 
 /// Reads a CSV.

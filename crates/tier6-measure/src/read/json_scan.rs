@@ -134,25 +134,23 @@ pub(crate) struct Lenient {
 /// that is possible.
 pub(crate) fn read_lenient(text: &str, depth_max: usize) -> Option<Lenient> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter();
+    if let Ok(value) = stream.next()? {
+        return Some(Lenient {
+            value,
+            length: stream.byte_offset(),
+            cut: None,
+        });
+    }
+    let finite = without_non_finite(text);
+    let mut stream = serde_json::Deserializer::from_str(&finite).into_iter();
     match stream.next()? {
+        // Every replacement keeps the length.
         Ok(value) => Some(Lenient {
             value,
             length: stream.byte_offset(),
             cut: None,
         }),
-        Err(_) => {
-            let finite = without_non_finite(text);
-            let mut stream = serde_json::Deserializer::from_str(&finite).into_iter();
-            match stream.next()? {
-                // Every replacement keeps the length.
-                Ok(value) => Some(Lenient {
-                    value,
-                    length: stream.byte_offset(),
-                    cut: None,
-                }),
-                Err(error) => recover(&finite, &error, depth_max),
-            }
-        }
+        Err(error) => recover(&finite, &error, depth_max),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Every reader of documents (CSV, tables, JSON) ends here, so a series means the same whatever
 //! it was read from. Rows of one size are the samples of a point.
 
-use super::consistency::{Printed, check_count, check_printed};
+use super::consistency::{Printed, check_count, check_row};
 use super::rank_count;
 use crate::{
     Placement, Point, PublishedStats, Ranks, ReadOptions, Sample, Series, Warning, WarningCode,
@@ -175,7 +175,7 @@ pub(crate) fn ranks_by_count(group: &[Row]) -> Option<u32> {
             .checked_mul(datatype.bytes())
             .filter(|part| *part > 0)?;
         let ranks = u32::try_from(row.bytes / part).ok()?;
-        (row.bytes % part == 0 && ranks >= 2).then_some(ranks)
+        (row.bytes.is_multiple_of(part) && ranks >= 2).then_some(ranks)
     };
     let ranks = of(group.first()?)?;
     group
@@ -200,7 +200,7 @@ fn check(group: &[Row], ranks: Ranks, warnings: &mut Vec<Warning>) {
             None => rate,
         };
         let (algbw, busbw) = (rate(row.algbw), rate(row.busbw));
-        for finding in check_printed(row.bytes, row.time, algbw, busbw, factor) {
+        for finding in check_row(row.bytes, row.time, algbw, busbw, factor) {
             inconsistent.push((row.line, format!("{}: {finding}", row.placement)));
         }
         if let (Some(count), Some(datatype)) = (row.count, signature.datatype)

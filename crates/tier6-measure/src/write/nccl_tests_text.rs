@@ -1,10 +1,13 @@
 //! The table that nccl-tests prints, for pasting where people expect it.
 
 use super::{Pair, pairs};
-use crate::{Dataset, Point, Run, RunSetup, Sample, SizeStep, Wrong};
+use crate::{Dataset, Footer, Point, Run, RunSetup, Sample, SizeStep, Wrong};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tier6_units::{Bytes, GbPerSec, Micros};
+
+/// Width of `time algbw busbw #wrong` with the blanks before them.
+const BODY_WIDTH: usize = 33;
 
 /// Writes a table per call signature with nccl-tests' header and widths.
 ///
@@ -22,8 +25,60 @@ pub fn to_nccl_tests_text(dataset: &Dataset) -> String {
 }
 
 fn table(text: &mut String, run: &Run, pair: Pair<'_>) {
-    let Some(series) = pair.either() else { return };
-    header(text, &run.setup, pair);
+    let mut rows = rows(pair);
+    let left_out = rows
+        .iter()
+        .filter(|row| row.halves == Halves::Neither)
+        .count();
+    rows.retain(|row| row.halves != Halves::Neither);
+    // A table whose rows differ in their halves looks cut; every kind gets its own.
+    let kinds = [Halves::Both, Halves::OutOfPlace, Halves::InPlace];
+    let tables: Vec<Vec<&TableRow>> = kinds
+        .into_iter()
+        .map(|halves| rows.iter().filter(|row| row.halves == halves).collect())
+        .filter(|table: &Vec<&TableRow>| !table.is_empty())
+        .collect();
+    for table in &tables {
+        header(text, &run.setup, pair);
+        table.iter().for_each(|row| put(text, &row.line));
+        match &run.footer {
+            Some(known) if tables.len() == 1 => footer(text, known),
+            _ => footer(text, &footer_of(table)),
+        }
+        put(text, "#");
+    }
+    if left_out > 0 {
+        let message = format!("# {left_out} rows without a time or bandwidth are left out");
+        put(text, &message);
+    }
+}
+
+/// Which placements a row has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halves {
+    Both,
+    OutOfPlace,
+    InPlace,
+    Neither,
+}
+
+struct TableRow {
+    halves: Halves,
+    line: String,
+    bodies: Vec<Body>,
+}
+
+/// One placement of a row.
+struct Body {
+    text: String,
+    busbw: Option<GbPerSec>,
+    wrong: Wrong,
+}
+
+fn rows(pair: Pair<'_>) -> Vec<TableRow> {
+    let Some(series) = pair.either() else {
+        return Vec::new();
+    };
     let mut sizes: BTreeMap<u64, [Option<&Point>; 2]> = BTreeMap::new();
     for (at, half) in [pair.out_of_place, pair.in_place].into_iter().enumerate() {
         for point in half.into_iter().flat_map(|series| &series.points) {
@@ -34,51 +89,86 @@ fn table(text: &mut String, run: &Run, pair: Pair<'_>) {
         .collective
         .zip(series.ranks.exact())
         .map(|(collective, ranks)| collective.bus_factor(ranks));
-    let redop = series.redop.map_or("none", |redop| redop.name());
+    let redop = series.redop.map_or("none", tier6_collective::RedOp::name);
     let datatype = series
         .datatype
-        .map_or("unknown", |datatype| datatype.name());
+        .map_or("unknown", tier6_collective::DataType::name);
     let root = series.root.map_or(-1, i64::from);
-    let mut left_out = 0;
-    for (bytes, halves) in sizes {
-        let count = halves.iter().flatten().find_map(|point| point.count);
+    let mut rows = Vec::new();
+    for (bytes, points) in sizes {
+        let count = points.iter().flatten().find_map(|point| point.count);
+        let count = count.or_else(|| count_of(series, bytes));
         let count = count.map_or("-".to_owned(), |count| count.to_string());
-        let body = |half: Option<&Point>, nth| half.and_then(|point| body(point, nth, factor));
-        let repeats = halves
+        let repeats = points
             .iter()
             .flatten()
             .map(|point| point.samples.len().max(1))
             .max();
         for nth in 0..repeats.unwrap_or(0) {
-            let bodies = halves.map(|half| body(half, nth));
-            if bodies.iter().all(Option::is_none) {
-                left_out += 1;
-                continue;
-            }
-            let [out_of_place, in_place] =
-                bodies.map(|body| body.unwrap_or_else(|| " ".repeat(32)));
-            let row = format!(
-                "{bytes:>12}  {count:>12}  {datatype:>8}  {redop:>6}  {root:>6}{out_of_place}{in_place}"
+            let [out_of_place, in_place] = points.map(|point| body(point?, nth, factor));
+            let halves = match (&out_of_place, &in_place) {
+                (Some(_), Some(_)) => Halves::Both,
+                (Some(_), None) => Halves::OutOfPlace,
+                (None, Some(_)) => Halves::InPlace,
+                (None, None) => Halves::Neither,
+            };
+            let text = |body: &Option<Body>| {
+                body.as_ref()
+                    .map_or(" ".repeat(BODY_WIDTH), |body| body.text.clone())
+            };
+            let line = format!(
+                "{bytes:>12}  {count:>12}  {datatype:>8}  {redop:>6}  {root:>6}{}{}",
+                text(&out_of_place),
+                text(&in_place)
             );
-            put(text, row.trim_end());
+            rows.push(TableRow {
+                halves,
+                line: line.trim_end().to_owned(),
+                bodies: [out_of_place, in_place].into_iter().flatten().collect(),
+            });
         }
     }
-    if left_out > 0 {
-        put(
-            text,
-            &format!("# {left_out} rows without a time or bandwidth are left out"),
-        );
+    rows
+}
+
+/// Returns the count that nccl-tests prints beside a size.
+fn count_of(series: &crate::Series, bytes: u64) -> Option<u64> {
+    let elements = bytes / series.datatype?.bytes();
+    let is_per_peer = series
+        .collective
+        .is_some_and(tier6_collective::Collective::counts_per_peer);
+    if is_per_peer {
+        Some(elements / u64::from(series.ranks.exact()?.max(1)))
+    } else {
+        Some(elements)
     }
-    if let Some(footer) = &run.footer {
-        if let Some(count) = footer.out_of_bounds {
-            let verdict = if count == 0 { "OK" } else { "FAILED" };
-            put(text, &format!("# Out of bounds values : {count} {verdict}"));
-        }
-        if let Some(average) = footer.average_busbw {
-            put(text, &format!("# Avg bus bandwidth    : {}", average.get()));
-        }
+}
+
+fn footer(text: &mut String, footer: &Footer) {
+    if let Some(count) = footer.out_of_bounds {
+        let verdict = if count == 0 { "OK" } else { "FAILED" };
+        put(text, &format!("# Out of bounds values : {count} {verdict}"));
     }
-    put(text, "#");
+    if let Some(average) = footer.average_busbw {
+        put(text, &format!("# Avg bus bandwidth    : {}", average.get()));
+    }
+}
+
+/// Makes the footer that nccl-tests would print: wrong rows, and the mean busbw of all rows.
+fn footer_of(table: &[&TableRow]) -> Footer {
+    let bodies = || table.iter().flat_map(|row| &row.bodies);
+    let is_checked = bodies().any(|body| body.wrong != Wrong::NotChecked);
+    let wrong = bodies().filter(|body| body.wrong.is_wrong()).count() as u64;
+    let rates: Vec<f64> = bodies()
+        .filter_map(|body| body.busbw)
+        .map(GbPerSec::get)
+        .collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    Footer {
+        out_of_bounds: is_checked.then_some(wrong),
+        passed: is_checked.then_some(wrong == 0),
+        average_busbw: mean.is_finite().then_some(GbPerSec::new(mean)),
+    }
 }
 
 fn put(text: &mut String, line: &str) {
@@ -168,7 +258,7 @@ fn parameters(setup: &RunSetup) -> Option<String> {
 }
 
 /// Formats `time algbw busbw #wrong` of a sample, or of the published median.
-fn body(point: &Point, nth: usize, factor: Option<f64>) -> Option<String> {
+fn body(point: &Point, nth: usize, factor: Option<f64>) -> Option<Body> {
     let published = point.published.map(|stats| Sample {
         time: Some(stats.median),
         algbw: None,
@@ -187,12 +277,17 @@ fn body(point: &Point, nth: usize, factor: Option<f64>) -> Option<String> {
         Wrong::LargestError(error) => c_exponent(error, 0),
         Wrong::NotChecked => "N/A".to_owned(),
     };
-    Some(format!(
+    let text = format!(
         "  {:>7}  {:>6}  {:>6}  {wrong:>6}",
         float(time.get(), 7),
         float(algbw.get(), 6),
         busbw.map_or("N/A".to_owned(), |busbw| float(busbw.get(), 6)),
-    ))
+    );
+    Some(Body {
+        text,
+        busbw,
+        wrong: sample.wrong,
+    })
 }
 
 /// Returns time and algbw of a sample, each from the other where one is absent.

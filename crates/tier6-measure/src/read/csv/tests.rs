@@ -3,6 +3,7 @@ use crate::shared_material::{measurements, shared};
 use crate::{Placement, Point, Ranks, RunEnd, Sample, Series, Wrong, read_index};
 use std::fs;
 use tier6_collective::{Algorithm, Collective, Protocol};
+use tier6_units::{GbPerSec, Micros};
 
 fn options(collective: Collective, ranks: u32) -> ReadOptions {
     ReadOptions {
@@ -14,7 +15,7 @@ fn options(collective: Collective, ranks: u32) -> ReadOptions {
 
 fn read_with(text: &str, options: &ReadOptions) -> Parsed<Dataset> {
     assert!(looks_like(text), "not recognised: {text}");
-    read(text, options).unwrap()
+    crate::read(text.as_bytes(), options).unwrap()
 }
 
 fn parse(text: &str) -> Parsed<Dataset> {
@@ -43,7 +44,7 @@ fn only_series(parsed: &Parsed<Dataset>) -> &Series {
 fn times(series: &Series) -> Vec<(u64, Vec<f64>)> {
     let samples = |point: &Point| {
         let times = point.samples.iter().filter_map(|sample| sample.time);
-        times.map(tier6_units::Micros::get).collect()
+        times.map(Micros::get).collect()
     };
     series
         .points
@@ -167,9 +168,9 @@ size_bytes,median_us,p95_us,cv_pct,algorithm,protocol,tuner_us
     };
     let stats = first.published.unwrap();
     assert_eq!((stats.median.get(), stats.cv_pct), (18.3, Some(4.71)));
-    assert_eq!(stats.p95.unwrap().get(), 19.8);
+    assert_eq!(stats.p95, Some(Micros::new(19.8)));
     assert!(first.samples.is_empty());
-    assert_eq!(first.tuner.unwrap().get(), 10.2);
+    assert_eq!(first.tuner, Some(Micros::new(10.2)));
     assert_eq!(first.path.unwrap().protocol, Protocol::Ll);
     assert_eq!((second.tuner, second.published.unwrap().p95), (None, None));
 
@@ -268,7 +269,7 @@ fn a_bandwidth_column_is_what_its_numbers_are() {
     let rate = |text: &str, options: &ReadOptions| {
         let parsed = read_with(text, options);
         let sample = only_series(&parsed).points[0].samples[0].clone();
-        (sample.algbw.map(tier6_units::GbPerSec::get), said(&parsed))
+        (sample.algbw.map(GbPerSec::get), said(&parsed))
     };
     let ranks = options(Collective::AllReduce, 8);
     // The times decide: the column is redundant and says nothing wrong.
@@ -392,7 +393,10 @@ fn what_is_no_sweep_says_so() {
     let series = only_series(&parsed);
     assert_eq!(series.points[0].bytes.get(), 8 << 30);
     assert_eq!(series.ranks, Ranks::Stated(4));
-    assert_eq!(series.points[0].samples[0].busbw.unwrap().get(), 361.0);
+    assert_eq!(
+        series.points[0].samples[0].busbw,
+        Some(GbPerSec::new(361.0))
+    );
     for text in [
         "hello, world\nsecond line\n",
         "",

@@ -13,7 +13,7 @@ NCCL version 2.25.1+cudaCUDA_MAJOR.CUDA_MINOR
 
 fn parse(text: &str, options: &ReadOptions) -> Parsed<Dataset> {
     assert!(looks_like(text));
-    read(text, options).unwrap()
+    crate::read(text.as_bytes(), options).unwrap()
 }
 
 fn said(parsed: &Parsed<Dataset>) -> String {
@@ -109,7 +109,7 @@ fn the_shared_output_on_noisy_stdout() {
         numbers(&out_of_place.points[0]),
         (
             33_554_432,
-            1494.278_386,
+            1_494.278_386,
             22.455_275,
             19.648_366,
             Wrong::Elements(0)
@@ -119,7 +119,7 @@ fn the_shared_output_on_noisy_stdout() {
         numbers(&in_place.points[0]),
         (
             33_554_432,
-            1459.561_667,
+            1_459.561_667,
             22.989_390,
             20.115_716,
             Wrong::NotChecked

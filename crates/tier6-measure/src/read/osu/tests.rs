@@ -18,7 +18,7 @@ fn parse(text: &str, ranks: Option<u32>) -> Parsed<Dataset> {
         ranks,
         ..ReadOptions::default()
     };
-    read(text, &options).unwrap()
+    crate::read(text.as_bytes(), &options).unwrap()
 }
 
 fn said(parsed: &Parsed<Dataset>) -> String {
@@ -49,7 +49,7 @@ fn a_collective_keeps_averages_only() {
     let point = &series.points[1];
     assert_eq!((point.bytes.get(), point.count), (8, Some(2)));
     assert_eq!(point.samples.len(), 1);
-    assert_eq!(point.samples[0].time.unwrap().get(), 3.25);
+    assert_eq!(point.samples[0].time, Some(tier6_units::Micros::new(3.25)));
     assert_eq!(
         (point.samples[0].algbw, point.samples[0].busbw),
         (None, None)

@@ -11,7 +11,7 @@ numCycle,collective,nodes,ranks,ranksPerNode,gpusPerRank,size,type,redop,inplace
 
 fn parse(text: &str) -> Parsed<Dataset> {
     assert!(looks_like(text));
-    read(text, &ReadOptions::default()).unwrap()
+    crate::read(text.as_bytes(), &ReadOptions::default()).unwrap()
 }
 
 #[test]

@@ -17,7 +17,7 @@ const ARRAY: &str = r#"[
 
 fn parse(text: &str) -> Parsed<Dataset> {
     assert!(looks_like(text));
-    read(text, &ReadOptions::default()).unwrap()
+    crate::read(text.as_bytes(), &ReadOptions::default()).unwrap()
 }
 
 fn said(parsed: &Parsed<Dataset>) -> String {

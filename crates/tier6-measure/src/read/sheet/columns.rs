@@ -95,7 +95,6 @@ pub(crate) fn recognise(header: &str) -> Option<Column> {
         return match (placement, time_scale) {
             (Some(Placement::InPlace), None) => Some(Column::InPlace),
             (placement, Some(_)) => Some(Column::Time(placement, time_scale)),
-            _ if size_unit.is_some() => Some(Column::Size(size_unit)),
             _ => None,
         };
     }

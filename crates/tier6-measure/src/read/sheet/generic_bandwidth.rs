@@ -4,7 +4,7 @@
 //! is taken at its word, and the doubt is said.
 
 use super::columns::Rate;
-use crate::read::consistency::{Printed, check_printed};
+use crate::read::consistency::{Printed, check_row};
 use crate::{Warning, WarningCode};
 
 /// How far a bandwidth may be from size / time and still be it: means of rates and rates of mean
@@ -90,5 +90,5 @@ fn follows(row: &Evidence, scale: f64, factor: f64) -> bool {
     let bandwidth = bandwidth.scaled(scale / factor);
     let speed = row.bytes as f64 / time.value / 1e3;
     (bandwidth.value / speed - 1.0).abs() < TOLERANCE
-        || check_printed(row.bytes, Some(time), Some(bandwidth), None, None).is_empty()
+        || check_row(row.bytes, Some(time), Some(bandwidth), None, None).is_empty()
 }

@@ -150,35 +150,33 @@ fn into_runs(
     warnings: &mut Vec<Warning>,
 ) -> Vec<Run> {
     let by_settings = settings_differ(&keyed) || settings_agree(&keyed);
-    let mut runs: Vec<(Option<String>, Vec<(String, String)>, Vec<Row>)> = Vec::new();
-    let mut index = BTreeMap::new();
-    for Keyed {
-        row,
-        command,
-        settings,
-        ..
-    } in keyed
-    {
-        let settings = if by_settings { settings } else { Vec::new() };
-        let run = *index
-            .entry((command.clone(), settings.clone()))
-            .or_insert_with(|| {
-                runs.push((command, settings, Vec::new()));
-                runs.len() - 1
-            });
-        runs[run].2.push(row);
+    let mut groups: Vec<(RunKey, Vec<Row>)> = Vec::new();
+    let mut index: BTreeMap<RunKey, usize> = BTreeMap::new();
+    for keyed in keyed {
+        let key = RunKey {
+            command: keyed.command,
+            settings: if by_settings {
+                keyed.settings
+            } else {
+                Vec::new()
+            },
+        };
+        let group = *index.entry(key.clone()).or_insert_with(|| {
+            groups.push((key, Vec::new()));
+            groups.len() - 1
+        });
+        groups[group].1.push(keyed.row);
     }
-    let finished = runs.into_iter().map(|(command, settings, rows)| {
+    let runs = groups.into_iter().map(|(key, rows)| {
         let mut setup = RunSetup::default();
-        if let Some(command) = &command {
+        if let Some(command) = &key.command {
             command::apply(command, &mut setup);
         }
-        setup.command = command;
-        setup.extra.extend(settings);
+        setup.command = key.command;
+        setup.extra = key.settings;
         if !left_out.is_empty() {
-            setup
-                .extra
-                .push(("predictions left out".to_owned(), left_out.join(", ")));
+            let names = left_out.join(", ");
+            setup.extra.push(("predictions left out".to_owned(), names));
         }
         Run {
             setup,
@@ -189,7 +187,14 @@ fn into_runs(
             first_line,
         }
     });
-    finished.collect()
+    runs.collect()
+}
+
+/// What makes the rows of a sheet one run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct RunKey {
+    command: Option<String>,
+    settings: Vec<(String, String)>,
 }
 
 /// Says whether one size on one path was measured under different settings.

@@ -35,7 +35,7 @@ fn options() -> ReadOptions {
 
 fn parse(text: &str) -> Parsed<Dataset> {
     assert!(looks_like(text));
-    read(text, &options()).unwrap()
+    crate::read(text.as_bytes(), &options()).unwrap()
 }
 
 fn said(parsed: &Parsed<Dataset>) -> String {
