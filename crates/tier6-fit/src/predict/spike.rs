@@ -2,8 +2,9 @@
 //! network, a daemon on one rank. Such a disturbance only ever slows a size down.
 //!
 //! Two witnesses speak against a time. The other placement of the same run measured the same
-//! size a moment later; and the sizes on both sides cannot both be far faster. Real dips exist
-//! (a tuner that switches late gives a falling time), so the second witness only counts half.
+//! size a moment later; and the sizes on both sides are rarely both far faster. Real dips exist
+//! (a tuner that switches late gives a falling time), so the second witness only counts half, and
+//! not at all where the first one confirms the time.
 
 use super::{Knot, KnownPoint};
 use tier6_stats::{median, relative_center};
@@ -26,24 +27,35 @@ pub(super) fn without_spikes(points: &[KnownPoint]) -> Vec<Knot> {
         .collect();
     (0..witnessed.len())
         .map(|index| Knot {
-            us: by_neighbours(&witnessed, index),
+            us: if is_confirmed(&points[index]) {
+                witnessed[index].us
+            } else {
+                by_neighbours(&witnessed, index)
+            },
             ..witnessed[index]
         })
         .collect()
 }
 
+/// Returns ln(other placement / time).
+fn log_ratio(point: &KnownPoint) -> Option<f64> {
+    let other = point.other_placement?.get();
+    Some((other / point.time.get()).ln())
+}
+
+/// Says whether both placements saw about the same.
+fn is_confirmed(point: &KnownPoint) -> bool {
+    log_ratio(point).is_some_and(|ratio| ratio.abs() < WITNESS)
+}
+
 /// Returns the time that the other placement stands for where it is clearly faster, less the
 /// usual difference between the two.
 fn by_other_placement(points: &[KnownPoint], index: usize) -> f64 {
-    let ratio = |point: &KnownPoint| {
-        let other = point.other_placement?.get();
-        Some((other / point.time.get()).ln())
-    };
     let us = points[index].time.get();
     let near =
         index.saturating_sub(USUAL_REACH)..points.len().min(index.saturating_add(USUAL_REACH + 1));
-    let ratios: Vec<f64> = points[near].iter().filter_map(ratio).collect();
-    match (ratio(&points[index]), median(&ratios)) {
+    let ratios: Vec<f64> = points[near].iter().filter_map(log_ratio).collect();
+    match (log_ratio(&points[index]), median(&ratios)) {
         (Some(own), Some(usual)) if own - usual < -WITNESS => us * (own - usual).exp(),
         (Some(_) | None, Some(_) | None) => us,
     }
@@ -119,6 +131,12 @@ mod tests {
             &[20.0, 23.294, 20.0, 21.0],
         );
         close(&cleaned(&[90.0, 20.0, 20.0], &[]), &[23.294, 20.0, 20.0]);
+    }
+
+    #[test]
+    fn a_bump_in_both_placements_is_real() {
+        let times = [20.0, 90.0, 20.0, 21.0];
+        assert_eq!(cleaned(&times, &[19.0, 88.0, 19.0, 20.0]), times);
     }
 
     #[test]
