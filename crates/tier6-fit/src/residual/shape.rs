@@ -90,8 +90,8 @@ impl<'a> Model<'a> {
     pub(super) fn candidates(&self) -> Vec<Candidate> {
         let mut found = Vec::new();
         if self.origin == PredictionOrigin::Elsewhere {
-            found.extend(self.test(Pattern::Offset, vec![self.fixed()], 1, 0));
-            found.extend(self.test(Pattern::Growth, vec![self.per_byte()], 1, 0));
+            found.extend(self.test(Pattern::Offset, Vec::new(), self.fixed(), (1, 0)));
+            found.extend(self.test(Pattern::Growth, Vec::new(), self.per_byte(), (1, 0)));
         }
         found.extend(self.jump());
         found.extend(self.spike());
@@ -99,35 +99,40 @@ impl<'a> Model<'a> {
         found
     }
 
-    /// Tests what `columns` explain beyond the model, having tried `places` of them.
+    /// Tests what `key` explains beyond the model with `nuisance` columns in it, having tried
+    /// `places` of its kind. What the nuisance explains is no evidence for the shape.
     fn test(
         &self,
         pattern: Pattern,
-        columns: Vec<Vec<f64>>,
-        places: usize,
-        at: usize,
+        nuisance: Vec<Vec<f64>>,
+        key: Vec<f64>,
+        (places, at): (usize, usize),
     ) -> Option<Candidate> {
         let n = self.z.len();
         let mut larger = self.basis.clone();
-        let mut extra = 0;
-        for column in &columns {
-            extra += usize::from(larger.add(column) == Span::Grown);
+        for column in &nuisance {
+            let _ = larger.add(column);
         }
-        let freedom = n.checked_sub(larger.rank())?;
+        let without = squares(&larger.residual(&self.z));
+        if larger.add(&key) == Span::Unchanged {
+            return None;
+        }
         let rss = squares(&larger.residual(&self.z));
-        let p_value = f_p_value(self.rss, rss, extra, freedom)? * places as f64;
+        let freedom = n.checked_sub(larger.rank())?;
         let concerned = match pattern {
             Pattern::Spike => 1,
             Pattern::Jump => (n - at).min(at),
             Pattern::Scatter | Pattern::Offset | Pattern::Growth | Pattern::Curve => n,
         };
-        let parameters = extra + usize::from(places > 1);
+        let parameters = larger.rank() - self.basis.rank() + usize::from(places > 1);
         // Below 1e-6 residuals are rounding.
         let floor = rss.max(n as f64 * 1e-12);
+        let mut columns = nuisance;
+        columns.push(key);
         Some(Candidate {
             pattern,
-            p_value,
-            effect: ((self.rss - rss).max(0.0) / concerned.max(1) as f64).sqrt(),
+            p_value: f_p_value(without, rss, 1, freedom)? * places as f64,
+            effect: ((without - rss).max(0.0) / concerned.max(1) as f64).sqrt(),
             bic: n as f64 * (floor / n as f64).ln() + parameters as f64 * (n as f64).ln(),
             columns,
             at,
@@ -164,7 +169,7 @@ impl<'a> Model<'a> {
         let step = (0..n)
             .map(|index| f64::from(u8::from(index >= at)))
             .collect();
-        self.test(Pattern::Jump, vec![vec![1.0; n], step], n - 3, at)
+        self.test(Pattern::Jump, vec![vec![1.0; n]], step, (n - 3, at))
     }
 
     /// The point whose own column explains most.
@@ -184,7 +189,7 @@ impl<'a> Model<'a> {
         let column = (0..n)
             .map(|index| f64::from(u8::from(index == at)))
             .collect();
-        self.test(Pattern::Spike, vec![column], n, at)
+        self.test(Pattern::Spike, Vec::new(), column, (n, at))
     }
 
     /// A parabola over log size whose ends lie on one side and whose middle on the other.
@@ -202,7 +207,12 @@ impl<'a> Model<'a> {
             return None;
         }
         let parabola = t.iter().map(|t| t * t).collect();
-        self.test(Pattern::Curve, vec![vec![1.0; t.len()], t, parabola], 1, 0)
+        self.test(
+            Pattern::Curve,
+            vec![vec![1.0; t.len()], t],
+            parabola,
+            (1, 0),
+        )
     }
 
     /// Means of what is left over the first, middle and last third of the sizes.
