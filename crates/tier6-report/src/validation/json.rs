@@ -84,6 +84,10 @@ struct EngineSummaryDto {
 }
 
 #[derive(Serialize)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "names of the contract carry their unit"
+)]
 struct SpreadDto {
     median_pct: f64,
     p75_pct: f64,
