@@ -26,6 +26,12 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
+/// Round numbers and the decimals that tell them apart.
+struct Rounds {
+    values: Vec<f64>,
+    decimals: usize,
+}
+
 impl Axis {
     /// Returns the axis that spans the usable values; `None` when there are none.
     ///
@@ -111,8 +117,8 @@ impl Axis {
         ticks.collect()
     }
 
-    /// Returns ticks of time at powers of ten of a microsecond, with 2 and 5 between them
-    /// while no more than `ticks_max` result.
+    /// Returns ticks of time at powers of ten of a microsecond, with 2 and 5 or 3 between them
+    /// while no more than `ticks_max` result; at round numbers when the axis is short.
     pub(crate) fn time_ticks(&self, ticks_max: usize) -> Vec<Tick> {
         let decades = (-3..=12).map(|decade| 10_f64.powi(decade));
         let values = |steps: &[f64]| -> Vec<f64> {
@@ -127,6 +133,9 @@ impl Axis {
             values(&[1.0, 3.0]),
             values(&[1.0]),
         ];
+        if choices[0].len() < 3 {
+            return self.short_time_ticks(ticks_max);
+        }
         let fits = |ticks: &&Vec<f64>| ticks.len() <= ticks_max;
         let chosen = choices.iter().find(fits).unwrap_or(&choices[2]);
         let ticks = chosen
@@ -135,32 +144,48 @@ impl Axis {
         ticks.collect()
     }
 
-    /// Returns ticks at round numbers (1, 2 or 5 times a power of ten), about `wanted` of them.
+    /// Returns ticks at round numbers of the unit that suits the high end.
+    fn short_time_ticks(&self, ticks_max: usize) -> Vec<Tick> {
+        let (scale, unit) = number::duration_unit(self.high);
+        let Rounds { values, decimals } = self.rounds(u32::try_from(ticks_max).unwrap_or(5), scale);
+        let label = |value: f64| format!("{} {unit}", number::fixed(value, decimals));
+        let ticks = values
+            .into_iter()
+            .filter_map(|value| self.tick(value * scale, label(value)));
+        ticks.collect()
+    }
+
+    /// Returns ticks at round numbers (1, 2 or 5 times a power of ten), at most about `wanted`.
     pub(crate) fn round_ticks(&self, wanted: u32) -> Vec<Tick> {
-        let rough = (self.high - self.low) / f64::from(wanted.max(1));
+        let Rounds { values, decimals } = self.rounds(wanted, 1.0);
+        let ticks = values
+            .into_iter()
+            .filter_map(|value| self.tick(value, number::fixed(value, decimals)));
+        ticks.collect()
+    }
+
+    /// Returns the round numbers of the range divided by `scale`.
+    fn rounds(&self, wanted: u32, scale: f64) -> Rounds {
+        let (low, high) = (self.low / scale, self.high / scale);
+        let rough = (high - low) / f64::from(wanted.max(1));
         let unit = 10_f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0]
             .into_iter()
             .map(|factor| factor * unit)
             .find(|step| *step >= rough * 0.999)
             .unwrap_or(10.0 * unit);
-        let decimals = if step >= 1.0 {
-            0
-        } else {
-            digits_below_one(step)
-        };
-        let first = (self.low / step).ceil();
-        let ticks = (0..=4 * wanted).filter_map(|index| {
-            let value = (first + f64::from(index)) * step;
-            let inside = value <= self.high + step * 1e-9;
-            let label = number::fixed(value, decimals);
-            if inside {
-                self.tick(value, label)
+        let first = (low / step).ceil();
+        let values = (0..=wanted + 1).map(|index| (first + f64::from(index)) * step);
+        Rounds {
+            values: values
+                .filter(|value| *value <= high + step * 1e-9)
+                .collect(),
+            decimals: if step >= 1.0 {
+                0
             } else {
-                None
-            }
-        });
-        ticks.collect()
+                digits_below_one(step)
+            },
+        }
     }
 
     fn tick(&self, value: f64, label: String) -> Option<Tick> {
@@ -212,6 +237,23 @@ mod tests {
             ["30 us", "100 us", "300 us", "1 ms", "3 ms", "10 ms"]
         );
         assert_eq!(labels(&scan.time_ticks(4)), ["100 us", "1 ms", "10 ms"]);
+    }
+
+    #[test]
+    fn short_ranges_of_time_have_ticks_too() {
+        let narrow = |low, high| axis(Spacing::Log, low, high).time_ticks(6);
+        assert_eq!(
+            labels(&narrow(70.7, 79.1)),
+            ["72 us", "74 us", "76 us", "78 us"]
+        );
+        assert_eq!(
+            labels(&narrow(1001.2, 1003.1)),
+            ["1.0015 ms", "1.0020 ms", "1.0025 ms", "1.0030 ms"]
+        );
+        assert_eq!(
+            labels(&narrow(93.7, 120.9)),
+            ["95 us", "100 us", "105 us", "110 us", "115 us", "120 us"]
+        );
     }
 
     #[test]

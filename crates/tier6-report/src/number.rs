@@ -64,19 +64,24 @@ fn decimals_for(value: f64, digits: i32) -> usize {
 
 /// Returns a time in the unit that suits it: `18.4 us`, `1.69 ms`, `2 s`.
 pub(crate) fn duration(us: f64) -> String {
-    let (scaled, unit) = match us.abs() {
-        magnitude if magnitude < 1.0 => (us * 1e3, "ns"),
-        magnitude if magnitude < 1e3 => (us, "us"),
-        magnitude if magnitude < 1e6 => (us / 1e3, "ms"),
-        _ => (us / 1e6, "s"),
-    };
-    let text = significant(scaled, 3);
+    let (scale, unit) = duration_unit(us);
+    let text = significant(us / scale, 3);
     let short = if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.')
     } else {
         &text
     };
     format!("{short} {unit}")
+}
+
+/// Returns the microseconds of the unit that suits a time, and its name.
+pub(crate) fn duration_unit(us: f64) -> (f64, &'static str) {
+    match us.abs() {
+        magnitude if magnitude < 1.0 => (1e-3, "ns"),
+        magnitude if magnitude < 1e3 => (1.0, "us"),
+        magnitude if magnitude < 1e6 => (1e3, "ms"),
+        _ => (1e6, "s"),
+    }
 }
 
 /// Returns `n` with the word in the right number: `1 size`, `31 sizes`.

@@ -10,7 +10,7 @@ use crate::flow::flow;
 use crate::style::{Charset, Style, Tone};
 use canvas::{Canvas, Dots};
 use std::fmt::Write as _;
-use tier6_fit::{Fit, Loss, PointSummary, SeriesAnalysis};
+use tier6_fit::{Fit, FitLabel, Loss, PointSummary, SeriesAnalysis};
 use tier6_units::Bytes;
 
 /// Rows of the plot without its axis.
@@ -156,7 +156,11 @@ fn legend(drawn: &[&PointSummary], shown: &ShownFits<'_>, columns: usize, style:
         Some(pick("● measured", "o measured")),
         has(&unstable).then_some(pick("○ unstable", "x unstable")),
         has(&unused).then_some(pick("× not used", "! not used")),
-        (!shown.segments.is_empty()).then_some(pick("⠤⠤ segments", "-- segments")),
+        match shown.segments.as_slice() {
+            [] => None,
+            [only] if only.label == FitLabel::Global => Some(pick("⠤⠤ one line", "-- one line")),
+            _ => Some(pick("⠤⠤ segments", "-- segments")),
+        },
         shown
             .one_line
             .is_some()

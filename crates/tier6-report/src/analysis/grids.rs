@@ -6,7 +6,8 @@ use crate::naming;
 use crate::number::{ABSENT, fixed, fixed_or_absent, with_interval};
 use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Charset, Detail, Tone};
-use tier6_fit::{Fit, Interval, Loss, PointSummary, SeriesAnalysis};
+use tier6_fit::{Fit, FitLabel, Interval, Loss, PointSummary, SeriesAnalysis};
+use tier6_measure::Ranks;
 
 /// Returns the table of fits: segments in order of size, then the single line. `Wide` adds the
 /// other loss, the held-out error and the reasons.
@@ -21,7 +22,7 @@ pub(crate) fn fits(
     match detail {
         Detail::Wide => rows.extend(other.all()),
         // The line that a spreadsheet gives, for comparison.
-        Detail::Short => rows.extend(other.one_line),
+        Detail::Short => rows.extend(other.all().find(|fit| fit.label == FitLabel::Global)),
     }
     let name = |fit: &&Fit| match detail {
         Detail::Short if fit.loss != loss => {
@@ -158,12 +159,11 @@ pub(crate) fn overview(report: &AnalysisReport) -> Grid {
         .left("collective", |(_, series)| {
             naming::collective(series.analysis.collective).to_owned()
         })
-        .right("ranks", |(_, series)| {
-            series
-                .analysis
-                .ranks
-                .exact()
-                .map_or_else(|| ABSENT.to_owned(), |n| n.to_string())
+        .right("ranks", |(_, series)| match series.analysis.ranks {
+            Ranks::Stated(n) => n.to_string(),
+            Ranks::Estimated { low, high } if low == high => low.to_string(),
+            Ranks::Estimated { low, high } => format!("{low} to {high}"),
+            Ranks::Unknown => ABSENT.to_owned(),
         })
         .left("placement", |(_, series)| {
             naming::placement(series.analysis.placement).to_owned()

@@ -9,10 +9,11 @@ use tier6_fit::{
     Basis, Exclusion, Fit, FitLabel, Loss, Pattern, PointSummary, SeriesAnalysis, Severity, Verdict,
 };
 use tier6_measure::{Correctness, RunEnd, Warning, WarningCode};
-use tier6_units::Bytes;
+use tier6_units::{Bytes, GbPerSec};
 
 /// The fits of one loss: the segments in order of size, the ranges that someone asked for, and
-/// the single line over all points.
+/// the single line over all points beside them. Where nothing splits the points, that line is
+/// the only segment.
 pub(crate) struct ShownFits<'a> {
     pub(crate) segments: Vec<&'a Fit>,
     pub(crate) ranges: Vec<&'a Fit>,
@@ -40,6 +41,9 @@ pub(crate) fn shown_fits(analysis: &SeriesAnalysis, loss: Loss) -> ShownFits<'_>
             FitLabel::Path(..) | FitLabel::Detected(_) => shown.segments.push(fit),
             FitLabel::Range(..) => shown.ranges.push(fit),
         }
+    }
+    if shown.segments.is_empty() {
+        shown.segments.extend(shown.one_line.take());
     }
     shown
 }
@@ -196,13 +200,16 @@ fn peak_fact(analysis: &SeriesAnalysis) -> Option<Fact> {
         .iter()
         .filter(usable)
         .max_by(|a, b| a.algbw.get().total_cmp(&b.algbw.get()))?;
-    let busbw = peak.busbw.map_or(String::new(), |busbw| {
-        format!("busbw {} GB/s, ", fixed(busbw.get(), 2))
-    });
+    let rate = |name: &str, rate: Option<GbPerSec>| {
+        rate.map_or_else(String::new, |rate| {
+            format!("{name} {} GB/s, ", fixed(rate.get(), 2))
+        })
+    };
+    let (busbw, wire) = (rate("busbw", peak.busbw), rate("on the wire", peak.wire));
     Some(Fact {
         title: "peak algbw",
         value: format!("{} GB/s", fixed(peak.algbw.get(), 2)),
-        note: format!("{busbw}at {}", peak.bytes),
+        note: format!("{busbw}{wire}at {}", peak.bytes),
         tone: Tone::Plain,
     })
 }

@@ -177,7 +177,7 @@ impl SeriesPlot<'_> {
             let label = format!("{} % of the peak", fixed(saturation.threshold_pct, 0));
             panel.draw_horizontal(drawing, threshold, "threshold");
             if let Some(y) = panel.y_of(threshold) {
-                drawing.text(LEFT + 6.0, y - 6.0, "inside", &label);
+                drawing.text(LEFT + 6.0, y - 6.0, "remark", &label);
             }
         }
         self.draw_models(drawing, &panel, &algbw_gbs);

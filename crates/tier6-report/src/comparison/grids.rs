@@ -57,7 +57,7 @@ pub(super) fn sizes(series: &ComparedSeries) -> Grid {
         .right("new us", |size| fixed(size.new.get(), 3))
         .signed("change %", 2, |size| Some(size.change_pct))
         .numbers("p", 4, |size| size.p_value)
-        .cells("", Align::Left, |size| {
+        .cells("outcome", Align::Left, |size| {
             let (text, tone) = size_verdict(size.verdict);
             Cell::toned(text, tone)
         })

@@ -95,8 +95,10 @@ impl Overlay<'_> {
         }
         let unstable = (0..2).any(|side| self.points(side).any(|p| p.stable == Some(false)));
         if unstable {
+            drawing.raw("<g class=\"key\" data-k=\"unstable\">");
             drawing.path(&Shape::Circle.outline(x + 11.0, y), "m s0 open");
             drawing.text(x + 22.0, y + 4.0, "label", "hollow: unstable");
+            drawing.raw("</g>\n");
         }
     }
 
