@@ -11,8 +11,8 @@ mod read;
 use crate::candidate::NcclAlgorithm;
 use crate::path_type::PathType;
 pub use check::CommunicatorError;
-pub(crate) use read::RawCommunicator;
 pub use read::{CommunicatorSource, ReadCommunicatorError, read_communicator};
+pub(crate) use read::{RawCommunicator, cpu_from_numbers};
 
 /// What NCCL's search found for one algorithm.
 #[derive(Debug, Clone, Copy, PartialEq)]

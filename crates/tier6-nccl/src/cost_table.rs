@@ -12,6 +12,7 @@ mod threads;
 
 use crate::candidate::{Candidate, NcclAlgorithm, NcclCollective};
 use crate::communicator::Communicator;
+use crate::log::PrintedTable;
 use crate::release::{PerCandidate, Release};
 use crate::settings::Settings;
 use crate::term::{Term, Trace};
@@ -59,24 +60,9 @@ impl CostTable {
             }
         }
         let ring_backup_gbs = model.apply_availability(&mut bandwidth_gbs, &mut unavailable);
-        let weighed = NcclCollective::ALL.map(|collective| {
-            let backup = ring_backup_gbs.map(|backup| backup[collective as usize]);
-            let has_time = |candidate: &Candidate| {
-                let Candidate {
-                    algorithm,
-                    protocol,
-                } = *candidate;
-                let row = &bandwidth_gbs[collective as usize][algorithm as usize];
-                let is_ring = algorithm == NcclAlgorithm::Ring;
-                row[protocol as usize] != 0.0
-                    || (is_ring && backup.is_some_and(|backup| backup[protocol as usize] != 0.0))
-                    || (is_ring && communicator.n_ranks == 1)
-            };
-            Candidate::all().filter(has_time).collect()
-        });
         let threads_max = model.threads_max();
         let thread_thresholds = model.thread_thresholds();
-        Self {
+        let mut table = Self {
             release,
             communicator,
             settings,
@@ -86,8 +72,47 @@ impl CostTable {
             threads_max,
             thread_thresholds,
             unavailable,
-            weighed,
+            weighed: Default::default(),
+        };
+        table.list_weighed();
+        table
+    }
+
+    /// Returns the table with the numbers that a log prints in place of the model's.
+    pub(crate) fn with_printed(mut self, printed: &PrintedTable) -> Self {
+        for collective in NcclCollective::ALL {
+            for candidate in Candidate::all() {
+                let at = Cell::new(collective, candidate);
+                let (algorithm, protocol) = (candidate.algorithm as usize, candidate.protocol);
+                let cell = printed.cells[collective as usize][algorithm][protocol as usize];
+                if let Some(cell) = cell {
+                    *at.of(&mut self.latency_us) = cell.latency_us;
+                    *at.of(&mut self.bandwidth_gbs) = cell.bandwidth_gbs;
+                    let why = at.of(&mut self.unavailable);
+                    *why =
+                        (cell.bandwidth_gbs == 0.0).then_some(why.unwrap_or(WhyNot::NoBandwidth));
+                }
+                if let Some(threads) = printed.threads_max[algorithm][protocol as usize] {
+                    self.threads_max[algorithm][protocol as usize] = threads;
+                }
+            }
         }
+        self.list_weighed();
+        self
+    }
+
+    /// Lists the candidates that can have a time at all, so that a choice looks at no others.
+    fn list_weighed(&mut self) {
+        self.weighed = NcclCollective::ALL.map(|collective| {
+            let has_time = |candidate: &Candidate| {
+                let is_ring = candidate.algorithm == NcclAlgorithm::Ring;
+                let backup = self.ring_backup_gbs(collective, candidate.protocol);
+                self.bandwidth_gbs(collective, *candidate) != 0.0
+                    || (is_ring && backup.is_some_and(|gbs| gbs != 0.0))
+                    || (is_ring && self.communicator.n_ranks == 1)
+            };
+            Candidate::all().filter(has_time).collect()
+        });
     }
 
     /// Returns the release that the table was computed for.

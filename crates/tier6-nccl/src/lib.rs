@@ -14,6 +14,9 @@ mod candidate;
 mod choice;
 mod communicator;
 mod cost_table;
+mod graph_xml;
+mod log;
+mod machine;
 mod path_type;
 mod release;
 mod schedule;
@@ -31,6 +34,11 @@ pub use communicator::{
     ReadCommunicatorError, read_communicator,
 };
 pub use cost_table::{CellTerms, CostTable};
+pub use graph_xml::{GraphFile, ReadGraphError, read_graph_xml};
+pub use log::{
+    Identified, IdentifyError, LoggedCommunicator, NcclLog, PrintedTable, TableBasis, read_log,
+};
+pub use machine::{AssembleError, Assembled, Machine};
 pub use path_type::PathType;
 pub use release::{Evidence, FoundRelease, RELEASES, Release, UnknownVersionError};
 pub use schedule::{Scheduled, Shares, UserCall};

@@ -72,7 +72,7 @@ pub enum CommunicatorError {
 
 impl Communicator {
     /// Checks what no file of NCCL would ever hold otherwise.
-    pub(super) fn check(self) -> Result<Self, CommunicatorError> {
+    pub(crate) fn check(self) -> Result<Self, CommunicatorError> {
         for (field, value) in [
             ("nNodes", self.n_nodes),
             ("nRanks", self.n_ranks),

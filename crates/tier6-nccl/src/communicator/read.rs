@@ -193,8 +193,8 @@ impl RawCommunicator {
             local_ranks_max: self.max_local_ranks,
             comp_cap_min: self.min_comp_cap,
             comp_cap_max: self.max_comp_cap,
-            cpu: cpu(self.cpu_arch, self.cpu_vendor),
-            local_cpu: cpu(
+            cpu: cpu_from_numbers(self.cpu_arch, self.cpu_vendor),
+            local_cpu: cpu_from_numbers(
                 self.topo_cpu_arch.unwrap_or(self.cpu_arch),
                 self.topo_cpu_vendor.unwrap_or(self.cpu_vendor),
             ),
@@ -274,7 +274,8 @@ impl RawGraph {
     }
 }
 
-fn cpu(arch: i32, vendor: i32) -> Cpu {
+/// Returns the CPU of NCCL's numbers.
+pub(crate) fn cpu_from_numbers(arch: i32, vendor: i32) -> Cpu {
     Cpu {
         arch: match arch {
             1 => CpuArch::X86,
