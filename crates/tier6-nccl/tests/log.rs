@@ -90,16 +90,17 @@ fn write_tables(table: &CostTable, say: &mut impl FnMut(&str)) {
         say(&format!("  Algorithm   |{}", names.collect::<String>()));
         say("  Protocol    |             LL |          LL128 |         Simple |");
         let row = |cell: &dyn Fn(Candidate) -> String| -> String {
-            block
-                .iter()
-                .flat_map(|&algorithm| {
-                    Protocol::ALL.map(|protocol| Candidate {
+            let mut text = String::new();
+            for &algorithm in block {
+                for protocol in Protocol::ALL {
+                    text.push_str(&cell(Candidate {
                         algorithm,
                         protocol,
-                    })
-                })
-                .map(|candidate| format!("{} |", cell(candidate)))
-                .collect()
+                    }));
+                    text.push_str(" |");
+                }
+            }
+            text
         };
         let threads = row(&|candidate| format!("{:14}", table.threads_max(candidate)));
         say(&format!(" Max NThreads |{threads}"));
