@@ -2,13 +2,13 @@
 
 use super::grids;
 use super::summary::{
-    facts, identity, patterns, reservations, run_state, severity_tone, source, switches,
+    facts, failure, identity, patterns, reservations, run_state, severity_tone, source, switches,
 };
 use super::svg::series_chart;
 use crate::grid::{Align, Cell, Columns};
 use crate::number::{ABSENT, count};
 use crate::page::{card, escape, list, page};
-use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
+use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport};
 use crate::style::{Charset, Detail, Tone};
 use std::fmt::Write as _;
 use tier6_measure::Warning;
@@ -28,9 +28,8 @@ pub fn analysis_html(report: &AnalysisReport) -> String {
         "<p class=\"dim\">{}</p></header>",
         escape(&subtitle(report))
     );
-    if report.status == Status::Failed {
-        body += "<div class=\"banner\" role=\"alert\">FAILED: the data of at least one run is wrong. \
-                 No number below is a result.</div>\n";
+    if let Some(failure) = failure(report) {
+        let _ = writeln!(body, "<div class=\"banner\" role=\"alert\">{failure}</div>");
     }
     if report.series.len() > 1 {
         body += "<h2>Overview</h2>\n";

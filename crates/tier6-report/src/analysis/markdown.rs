@@ -1,17 +1,19 @@
 //! GitHub's Markdown: for issues, pull requests and wikis.
 
-use super::summary::{facts, identity, patterns, reservations, run_state, source, switches};
+use super::summary::{
+    facts, failure, identity, patterns, reservations, run_state, source, switches,
+};
 use super::{grids, summary};
 use crate::grid::{Columns, markdown_text};
-use crate::report::{AnalysisReport, SeriesReport, Status};
+use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Charset, Detail};
 use std::fmt::Write as _;
 
 /// Returns the report as Markdown: per series a summary, the fits and the points.
 pub fn analysis_markdown(report: &AnalysisReport) -> String {
     let mut out = String::new();
-    if report.status == Status::Failed {
-        out += "**FAILED: the data of at least one run is wrong.**\n\n";
+    if let Some(failure) = failure(report) {
+        let _ = write!(out, "**{failure}**\n\n");
     }
     if report.series.len() > 1 {
         out += "## Overview\n\n";

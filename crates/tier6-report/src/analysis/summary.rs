@@ -2,7 +2,7 @@
 //! are worth.
 
 use crate::number::{count, fixed, significant};
-use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport};
+use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 use crate::style::Tone;
 use crate::{naming, number};
 use tier6_fit::{
@@ -66,6 +66,18 @@ impl<'a> ShownFits<'a> {
         let fit = self.segments[self.segment_at(bytes)?];
         let residual = fit.residuals.iter().find(|(size, ..)| *size == bytes)?;
         Some(residual.2)
+    }
+}
+
+/// Returns why a report is failed; `None` when it is not.
+pub(crate) fn failure(report: &AnalysisReport) -> Option<&'static str> {
+    let mut runs = report.inputs.iter().flat_map(|input| &input.runs);
+    match report.status {
+        Status::Ok => None,
+        Status::Failed if runs.any(|run| run.correctness == Correctness::Failed) => {
+            Some("FAILED: the data of at least one run is wrong; no number of it is a result")
+        }
+        Status::Failed => Some("FAILED: at least one run did not end as it should"),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::grids;
 use super::summary::{
-    facts, identity, patterns, reservations, run_state, severity_tone, source, switches,
+    facts, failure, identity, patterns, reservations, run_state, severity_tone, source, switches,
     warning_groups,
 };
 use crate::flow::push_sentence;
 use crate::grid::terminal_text;
 use crate::number::count;
 use crate::plot::terminal_plot;
-use crate::report::{AnalysisReport, SeriesReport, Status};
+use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
 
@@ -22,9 +22,9 @@ const POINTS_MAX: usize = 64;
 /// Returns the report as text for a terminal.
 pub fn analysis_table(report: &AnalysisReport, style: Style, detail: Detail) -> String {
     let mut out = String::new();
-    if report.status == Status::Failed {
-        let text = "FAILED  the data of at least one run is wrong; no number below is a result";
-        out += &(style.paint(Tone::Bad, text) + "\n\n");
+    if let Some(failure) = failure(report) {
+        out += &style.paint(Tone::Bad, failure);
+        out += "\n\n";
     }
     if detail == Detail::Short && report.series.len() > SERIES_MAX {
         out += &grids::overview(report).text(style);

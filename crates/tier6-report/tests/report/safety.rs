@@ -4,6 +4,7 @@
 use crate::scan;
 use std::ops::Range;
 use tier6_fit::{Finding, FitLabel, Loss, Severity};
+use tier6_measure::Correctness;
 use tier6_report::{
     AnalysisReport, Charset, Color, Detail, SeriesReport, Status, Style, analysis_csv,
     analysis_html, analysis_json, analysis_markdown, analysis_svg, analysis_table,
@@ -184,13 +185,16 @@ fn few_points_do_not_break_a_format() {
 fn wrong_data_is_said_first() {
     let mut report = scan::report();
     report.status = Status::Failed;
+    let aborted = analysis_table(&report, STYLE, Detail::Short);
+    assert!(aborted.starts_with("FAILED: at least one run did not end"));
+    report.inputs[0].runs[0].correctness = Correctness::Failed;
     for (name, text) in every_format(&report) {
         if name != "csv" && name != "svg" {
             let lower = text.to_lowercase();
             assert!(lower.contains("failed"), "{name}");
         }
     }
-    assert!(analysis_table(&report, STYLE, Detail::Short).starts_with("FAILED"));
+    assert!(analysis_table(&report, STYLE, Detail::Short).starts_with("FAILED: the data"));
 }
 
 #[test]
