@@ -77,6 +77,14 @@ impl WarningList {
     }
 }
 
+impl Extend<Warning> for WarningList {
+    fn extend<I: IntoIterator<Item = Warning>>(&mut self, warnings: I) {
+        for warning in warnings {
+            self.push(warning.code, warning.line, warning.message);
+        }
+    }
+}
+
 /// The kind of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WarningCode {

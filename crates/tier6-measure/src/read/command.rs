@@ -1,5 +1,6 @@
 //! What the command line of a benchmark says of its run.
 
+use super::environment::kept;
 use crate::RunSetup;
 use tier6_collective::Collective;
 
@@ -12,12 +13,47 @@ pub(crate) fn collective(command: &str) -> Option<Collective> {
     })
 }
 
+/// Programs that start others, several at a time.
+const LAUNCHERS: [&str; 5] = ["mpirun", "mpiexec", "srun", "orterun", "prterun"];
+
+/// Returns threads x GPUs of a command that starts one process; `None` when a launcher may start
+/// more, or when the command does not say.
+pub(crate) fn ranks(command: &str, setup: &RunSetup) -> Option<u32> {
+    let is_launched = command
+        .split_whitespace()
+        .any(|word| LAUNCHERS.contains(&word.rsplit('/').next().unwrap_or(word)));
+    if is_launched || (setup.threads.is_none() && setup.gpus.is_none()) {
+        return None;
+    }
+    let ranks = setup
+        .threads
+        .unwrap_or(1)
+        .checked_mul(setup.gpus.unwrap_or(1))?;
+    Some(ranks).filter(|ranks| *ranks > 0)
+}
+
+/// Says which options of a run change what its times mean.
+pub(crate) fn timing_notes(setup: &RunSetup) -> Vec<String> {
+    let more_than = |value: Option<u32>, usual: u32| value.filter(|value| *value > usual);
+    let aggregated = more_than(setup.aggregated_iterations, 1).map(|count| {
+        format!(
+            "{count} operations were issued per group (-m): a time is 1/{count} of a group, \
+             not the latency of a call"
+        )
+    });
+    let graphs = more_than(setup.graph_launches, 0)
+        .map(|count| format!("the calls ran from CUDA graphs, launched {count} times (-G)"));
+    [aggregated, graphs].into_iter().flatten().collect()
+}
+
 /// Sets what nccl-tests' options say: threads, GPUs, iterations, aggregation, graphs, blocking.
 ///
-/// What the set-up holds already came from the program itself and stays.
+/// What the set-up holds already came from the program itself and stays. Environment variables on
+/// the allow-list, as in `NCCL_ALGO=Ring ./all_reduce_perf` or `-x NCCL_ALGO=Ring`, are added.
 pub(crate) fn apply(command: &str, setup: &mut RunSetup) {
     let mut words = command.split_whitespace().peekable();
     while let Some(word) = words.next() {
+        setup.environment.extend(kept(word));
         let (option, attached) = match word.split_once('=') {
             Some((option, value)) if option.starts_with("--") => (option, Some(value)),
             _ => (word, None),
@@ -56,6 +92,24 @@ mod tests {
         );
         assert_eq!(collective("alltoall_perf"), Some(Collective::AllToAll));
         assert_eq!(collective("python bench.py all_reduce"), None);
+    }
+
+    #[test]
+    fn one_process_has_the_ranks_that_its_options_say() {
+        let of = |command: &str| {
+            let mut setup = RunSetup::default();
+            apply(command, &mut setup);
+            (ranks(command, &setup), setup.environment.len())
+        };
+        assert_eq!(
+            of("NCCL_ALGO=Ring API_KEY=x ./all_reduce_perf -g 4 -t 2"),
+            (Some(8), 1)
+        );
+        assert_eq!(
+            of("/usr/bin/mpirun -np 2 ./all_reduce_perf -g 4"),
+            (None, 0)
+        );
+        assert_eq!(of("./all_reduce_perf -b 8"), (None, 0));
     }
 
     #[test]

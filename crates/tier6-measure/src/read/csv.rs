@@ -5,6 +5,7 @@
 //! crate's. A last line without its line break is reported and not used: nobody can tell whether
 //! `13.4` was to become `13.46`.
 
+use super::rows::in_input_order;
 use super::sheet::{
     Bound, Sheet, SheetRow, TimeUnit, apply_mapping, bind, read_rows, require_sweep,
 };
@@ -117,20 +118,14 @@ pub(super) fn dataset(
     mut warnings: Vec<Warning>,
 ) -> Parsed<Dataset> {
     let runs = read_rows(sheet, bound, time_unit, options, &mut warnings);
-    in_input_order(&mut warnings);
     Parsed {
         value: Dataset {
             dialect,
             runs,
             trace: Trace::default(),
         },
-        warnings,
+        warnings: in_input_order(warnings),
     }
-}
-
-/// Sorts warnings by line; what concerns the whole input comes last.
-pub(super) fn in_input_order(warnings: &mut [Warning]) {
-    warnings.sort_by_key(|warning| (warning.line.is_none(), warning.line));
 }
 
 /// Where the header is and how cells are set apart.

@@ -6,7 +6,7 @@
 
 use super::json_fields::{correctness, lower, positive, whole};
 use super::json_scan::read_lenient;
-use super::rows::{Row, Signature, series};
+use super::rows::{Row, Signature, in_input_order, series};
 use super::{ReadError, ReadOptions};
 use crate::{
     Dataset, Dialect, LibraryVersion, Parsed, Placement, Run, RunEnd, RunSetup, Trace, Warning,
@@ -93,7 +93,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
             runs: vec![run],
             trace: Trace::default(),
         },
-        warnings,
+        warnings: in_input_order(warnings),
     })
 }
 

@@ -9,7 +9,7 @@ mod setup;
 
 use super::json_fields::{correctness, lower, positive, whole};
 use super::json_scan::read_lenient;
-use super::rows::{Row, Signature, ranks_by_count, series};
+use super::rows::{Row, Signature, in_input_order, ranks_by_count, series};
 use super::{ReadError, ReadOptions, command, rank_count};
 use crate::{
     Dataset, Dialect, Footer, Parsed, Placement, Ranks, Run, RunEnd, RunSetup, Trace, Warning,
@@ -87,7 +87,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
             runs,
             trace: Trace::default(),
         },
-        warnings,
+        warnings: in_input_order(warnings),
     })
 }
 
@@ -125,10 +125,9 @@ fn run(
         .iter()
         .any(|result| result.pointer("/in_place/cpu_time").is_some())
     {
-        warnings.push(warn(
-            WarningCode::Note,
-            "times are CPU times (`-C`)".to_owned(),
-        ));
+        let message = "`cpu_time` (`-C`) is the time of the call on the CPU, not of the \
+                       operation; only the bandwidths are used";
+        warnings.push(warn(WarningCode::Note, message.to_owned()));
     }
     if setup.validation == Some(false) {
         warnings.push(warn(
@@ -136,6 +135,8 @@ fn run(
             "results were not checked (`-c 0`)".to_owned(),
         ));
     }
+    let notes = command::timing_notes(&setup).into_iter();
+    warnings.extend(notes.map(|message| warn(WarningCode::Note, message)));
     let ranks = setup_ranks(&setup, collective, &rows, warnings);
     let nodes = setup::hosts(&setup);
     for row in &mut rows {
@@ -167,11 +168,7 @@ fn push_rows(result: &Value, collective: Option<Collective>, rows: &mut Vec<Row>
         let Some(body) = result.get(name) else {
             continue;
         };
-        let time = positive(body.get("time").or_else(|| body.get("cpu_time")));
-        if time.is_none() {
-            continue;
-        }
-        rows.push(Row {
+        let row = Row {
             line: 0,
             signature: Signature {
                 collective,
@@ -184,7 +181,8 @@ fn push_rows(result: &Value, collective: Option<Collective>, rows: &mut Vec<Row>
             placement,
             bytes,
             count: whole(result.get("count")),
-            time,
+            // `cpu_time` (`-C`) is the time of the call on the CPU, not of the operation.
+            time: positive(body.get("time")),
             algbw: positive(body.get("alg_bw")),
             busbw: positive(body.get("bus_bw")),
             wrong: correctness(body.get("nwrong")),
@@ -192,7 +190,10 @@ fn push_rows(result: &Value, collective: Option<Collective>, rows: &mut Vec<Row>
             published: None,
             path: None,
             tuner: None,
-        });
+        };
+        if row.has_value() {
+            rows.push(row);
+        }
     }
     rows.len() > before
 }

@@ -6,7 +6,7 @@
 //! so it needs the number of ranks. There is no bandwidth column and no correctness check.
 
 use super::consistency::Printed;
-use super::rows::{Row, Signature, series};
+use super::rows::{Row, Signature, in_input_order, series};
 use super::{ReadError, ReadOptions};
 use crate::{
     Dataset, Dialect, Parsed, Placement, Run, RunEnd, RunSetup, Trace, Warning, WarningCode, Wrong,
@@ -140,7 +140,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
             runs,
             trace: Trace::default(),
         },
-        warnings,
+        warnings: in_input_order(warnings),
     })
 }
 

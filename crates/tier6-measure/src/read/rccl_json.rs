@@ -5,7 +5,7 @@
 
 use super::json_fields::{correctness, lower, positive, whole};
 use super::json_scan::{End, objects};
-use super::rows::{Row, Signature, series};
+use super::rows::{Row, Signature, in_input_order, series};
 use super::{ReadError, ReadOptions, rank_count};
 use crate::{
     Dataset, Dialect, Parsed, Placement, Ranks, Run, RunEnd, RunSetup, Trace, Warning, WarningCode,
@@ -74,7 +74,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
             runs: vec![run],
             trace: Trace::default(),
         },
-        warnings,
+        warnings: in_input_order(warnings),
     })
 }
 

@@ -5,6 +5,7 @@
 
 use super::consistency::{Printed, check_count, check_row};
 use super::rank_count;
+use crate::warning::WarningList;
 use crate::{
     Placement, Point, PublishedStats, Ranks, ReadOptions, Sample, Series, Warning, WarningCode,
     Wrong,
@@ -12,9 +13,6 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 use tier6_collective::{Collective, DataType, Path, RedOp};
 use tier6_units::{Bytes, GbPerSec, Micros};
-
-/// How many findings of one kind are told one by one.
-const FINDINGS_MAX: usize = 20;
 
 /// What must be the same for two rows to be of one series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +54,15 @@ impl Row {
             || self.busbw.is_some()
             || self.published.is_some()
     }
+}
+
+/// Puts warnings in the order of the input, each said once and not too many of a kind.
+pub(crate) fn in_input_order(warnings: Vec<Warning>) -> Vec<Warning> {
+    let mut list = WarningList::default();
+    list.extend(warnings);
+    let mut ordered = list.finish();
+    ordered.dedup();
+    ordered
 }
 
 /// Groups rows into series, in the order of first appearance, out-of-place before in-place.
@@ -213,8 +220,8 @@ fn check(group: &[Row], ranks: Ranks, warnings: &mut Vec<Warning>) {
             wrong.push((row.line, wrong_data(row)));
         }
     }
-    push_findings(warnings, WarningCode::Inconsistent, &inconsistent);
-    push_findings(warnings, WarningCode::WrongData, &wrong);
+    push_findings(warnings, WarningCode::Inconsistent, inconsistent);
+    push_findings(warnings, WarningCode::WrongData, wrong);
 }
 
 fn wrong_data(row: &Row) -> String {
@@ -226,24 +233,12 @@ fn wrong_data(row: &Row) -> String {
     format!("{what} at {} B, {}", row.bytes, row.placement)
 }
 
-fn push_findings(warnings: &mut Vec<Warning>, code: WarningCode, findings: &[(u64, String)]) {
-    for (line, message) in findings.iter().take(FINDINGS_MAX) {
-        warnings.push(Warning {
-            code,
-            line: (*line > 0).then_some(*line),
-            message: message.clone(),
-        });
-    }
-    if findings.len() > FINDINGS_MAX {
-        warnings.push(Warning {
-            code,
-            line: None,
-            message: format!(
-                "{} more findings of this kind",
-                findings.len() - FINDINGS_MAX
-            ),
-        });
-    }
+fn push_findings(warnings: &mut Vec<Warning>, code: WarningCode, findings: Vec<(u64, String)>) {
+    warnings.extend(findings.into_iter().map(|(line, message)| Warning {
+        code,
+        line: (line > 0).then_some(line),
+        message,
+    }));
 }
 
 /// Splits a sweep that measures one size on several paths into a sweep per path.

@@ -129,12 +129,10 @@ pub(crate) fn apply_mapping(sheet: &mut Sheet, options: &ReadOptions) -> Result<
 pub(crate) fn require_sweep(sheet: &Sheet, bound: &Bound) -> Result<(), ReadError> {
     let columns = list(&sheet.header);
     if bound.find(Column::is_value).is_none() {
-        return Err(malformed(
-            sheet.header_line,
-            format!(
-                "no column of times or bandwidths among {columns}; `--map time_us=HEADER` names it"
-            ),
-        ));
+        let mapping = likely_value(&sheet.header);
+        let message =
+            format!("no column of times or bandwidths among {columns}; `--map {mapping}` names it");
+        return Err(malformed(sheet.header_line, message));
     }
     if bound.size().is_none() {
         return Err(malformed(
@@ -147,6 +145,20 @@ pub(crate) fn require_sweep(sheet: &Sheet, bound: &Bound) -> Result<(), ReadErro
         ));
     }
     Ok(())
+}
+
+/// Suggests a mapping for the first header that names a measurement among other words.
+fn likely_value(header: &[String]) -> String {
+    for ours in ["busbw", "algbw", "time"] {
+        let found = header
+            .iter()
+            .find(|name| name.to_lowercase().contains(ours));
+        if let Some(name) = found {
+            let unit = if ours == "time" { "_us" } else { "" };
+            return format!("{ours}{unit}={name}");
+        }
+    }
+    "time_us=HEADER".to_owned()
 }
 
 fn malformed(line: u64, message: String) -> ReadError {

@@ -3,7 +3,8 @@
 //! A document may hold several. Each that names sizes and a measurement is read; one that repeats
 //! sizes and times of a larger one only adds what it knows more, such as NCCL's own prediction.
 
-use super::csv::{fit_to_header, in_input_order};
+use super::csv::fit_to_header;
+use super::rows::in_input_order;
 use super::sheet::{Bound, Sheet, SheetRow, TimeUnit, apply_mapping, bind, read_rows};
 use super::{ReadError, ReadOptions};
 use crate::{Dataset, Dialect, Parsed, Run, Trace, Warning, WarningCode};
@@ -54,14 +55,13 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
             message: format!("the text holds {} tables of measurements", runs.len()),
         });
     }
-    in_input_order(&mut warnings);
     Ok(Parsed {
         value: Dataset {
             dialect: Dialect::TextTable,
             runs,
             trace: Trace::default(),
         },
-        warnings,
+        warnings: in_input_order(warnings),
     })
 }
 

@@ -40,7 +40,9 @@ fn table(text: &mut String, run: &Run, pair: Pair<'_>) {
         .collect();
     for table in &tables {
         header(text, &run.setup, pair);
-        table.iter().for_each(|row| put(text, &row.line));
+        for row in table {
+            put(text, &row.line);
+        }
         match &run.footer {
             Some(known) if tables.len() == 1 => footer(text, known),
             _ => footer(text, &footer_of(table)),

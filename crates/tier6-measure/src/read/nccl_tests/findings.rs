@@ -6,6 +6,7 @@ use super::header::apply_options;
 use super::run_builder::RunBuilder;
 use super::signature::Signature;
 use super::sweep::Sweep;
+use crate::read::command::timing_notes;
 use crate::warning::WarningList;
 use crate::{Device, Placement, Ranks, ReadOptions, Run, RunEnd, Trace, WarningCode};
 use std::collections::BTreeSet;
@@ -104,16 +105,7 @@ fn report_header(run: &RunBuilder, warnings: &mut WarningList) {
 /// Options that change what the printed time means.
 fn report_timing_options(run: &RunBuilder, warnings: &mut WarningList) {
     let line = run.first_line;
-    let more_than = |value: Option<u32>, usual: u32| value.filter(|value| *value > usual);
-    if let Some(count) = more_than(run.setup.aggregated_iterations, 1) {
-        let text = format!(
-            "{count} operations were issued per group (-m): a time is 1/{count} of a group, \
-             not the latency of a call"
-        );
-        warnings.push(WarningCode::Note, line, text);
-    }
-    if let Some(count) = more_than(run.setup.graph_launches, 0) {
-        let text = format!("the calls ran from CUDA graphs, launched {count} times (-G)");
+    for text in timing_notes(&run.setup) {
         warnings.push(WarningCode::Note, line, text);
     }
     if run.has_cpu_time() {

@@ -125,8 +125,14 @@ fn old_spellings_and_new_versions_are_read() {
         said(&new)
     );
     let cpu = parse(&RUN.replace("\"time\":8", "\"cpu_time\":8"));
-    assert!(said(&cpu).contains("CPU times"));
-    assert_eq!(points(&cpu.value.runs[0], Placement::InPlace).len(), 1);
+    assert!(said(&cpu).contains("only the bandwidths are used"));
+    let [point] = points(&cpu.value.runs[0], Placement::InPlace)[..] else {
+        panic!("one point")
+    };
+    assert_eq!(
+        (point.samples[0].time, point.samples[0].algbw),
+        (None, Some(GbPerSec::new(26.2144)))
+    );
 }
 
 #[test]

@@ -169,8 +169,22 @@ fn into_runs(
     }
     let runs = groups.into_iter().map(|(key, rows)| {
         let mut setup = RunSetup::default();
+        let mut rows = rows;
         if let Some(command) = &key.command {
             command::apply(command, &mut setup);
+            let ranks = command::ranks(command, &setup);
+            for row in &mut rows {
+                row.signature.ranks = row.signature.ranks.or(ranks);
+            }
+            warnings.extend(
+                command::timing_notes(&setup)
+                    .into_iter()
+                    .map(|message| Warning {
+                        code: WarningCode::Note,
+                        line: rows.first().map(|row| row.line),
+                        message,
+                    }),
+            );
         }
         setup.command = key.command;
         setup.extra = key.settings;
