@@ -40,9 +40,11 @@ fn strip_one(text: &str) -> Option<&str> {
         b'>' => Some(&text[1..]),
         b'[' => strip_brackets(text),
         b'-' | b'*' | b'+' => text[1..].starts_with(' ').then(|| &text[2..]),
-        b'0'..=b'9' => strip_task_number(text).or_else(|| strip_timestamp(text)),
-        b'<' | b'A'..=b'Z' => strip_stream_tag(text),
-        b's' => strip_container_stream(text),
+        b'0'..=b'9' => strip_task_number(text)
+            .or_else(|| strip_timestamp(text))
+            .or_else(|| strip_label(text)),
+        b'<' | b'A'..=b'Z' => strip_stream_tag(text).or_else(|| strip_label(text)),
+        b'a'..=b'z' => strip_container_stream(text).or_else(|| strip_label(text)),
         _ => None,
     }
 }
@@ -117,6 +119,23 @@ fn strip_container_stream(text: &str) -> Option<&str> {
         .find_map(|tag| text.strip_prefix(tag))
 }
 
+/// `worker-3: ` in front of a comment or of a row; elsewhere a word and a colon are a message.
+fn strip_label(text: &str) -> Option<&str> {
+    let (label, rest) = text.split_once(": ")?;
+    let rest = rest.trim_start();
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
+    let mut words = rest.split_ascii_whitespace().take(3);
+    let mut starts = |class: fn(&char) -> bool| {
+        let word = words.next();
+        word.and_then(|word| word.chars().next())
+            .is_some_and(|c| class(&c))
+    };
+    let digit: fn(&char) -> bool = char::is_ascii_digit;
+    let is_ours = rest.starts_with('#')
+        || (starts(digit) && starts(digit) && starts(char::is_ascii_lowercase));
+    (label.bytes().all(is_name) && is_ours).then_some(rest)
+}
+
 /// Removes terminal control sequences: `ESC [ … letter`, `ESC ] … BEL`, `ESC` and one character.
 fn without_escapes(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
@@ -158,6 +177,7 @@ mod tests {
             "[1,0]<stdout>:",
             "[0] ",
             "0: ",
+            "worker-3: ",
             "17: ",
             "\t",
             "- ",
@@ -191,6 +211,7 @@ mod tests {
         check("2024-07-18 and more", "2024-07-18 and more");
         check("node2: Test NCCL failure", "node2: Test NCCL failure");
         check("[a", "[a");
+        check("warning: 2 of 3 failed", "warning: 2 of 3 failed");
     }
 
     #[test]

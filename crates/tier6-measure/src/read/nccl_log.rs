@@ -60,12 +60,20 @@ pub(super) struct LogReader {
     arrow: Finder<'static>,
     trace: Trace,
     index: HashMap<(Option<Collective>, u64), usize>,
+    last: Option<LastChoice>,
     /// Symmetric kernels and copy engines (2.27 and later), which have no algorithm.
     pub other_choices: u64,
     /// Distinct choices beyond [`SELECTIONS_MAX`].
     pub dropped_choices: u64,
     /// Ranks of the communicators, when all agree.
     communicators: Communicators,
+}
+
+/// The choice that was repeated last: a benchmark logs the same line for every iteration.
+struct LastChoice {
+    message: Vec<u8>,
+    at: usize,
+    bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +90,7 @@ impl LogReader {
             arrow: Finder::new(b" Bytes -> "),
             trace: Trace::default(),
             index: HashMap::new(),
+            last: None,
             other_choices: 0,
             dropped_choices: 0,
             communicators: Communicators::None,
@@ -90,6 +99,13 @@ impl LogReader {
 
     /// Cuts a log line at its marker; `None` for any other line.
     pub(super) fn split<'a>(&self, line: &'a [u8]) -> Option<LogLine<'a>> {
+        if let Some(message) = after_usual_prefix(line) {
+            return Some(LogLine {
+                before: &[],
+                message: message.trim_ascii_start(),
+                level: Level::Info,
+            });
+        }
         let at = self.marker.find(line)?;
         let (level, message) = match &line[at + 5..] {
             [b'W', b'A', b'R', b'N', rest @ ..] => (Level::Warn, rest),
@@ -108,6 +124,12 @@ impl LogReader {
     /// Takes in a message.
     pub(super) fn read(&mut self, message: &[u8], line: u64) -> Result<Told, ReadError> {
         self.trace.info_lines += 1;
+        if let Some(last) = &self.last
+            && last.message == message
+        {
+            self.trace.selections[last.at].repeats += 1;
+            return Ok(Told::Choice { bytes: last.bytes });
+        }
         if let Some(at) = self.arrow.find(message) {
             return self.read_choice(&message[..at], &message[at + 10..], line);
         }
@@ -180,7 +202,7 @@ impl LogReader {
     }
 
     fn read_choice(&mut self, before: &[u8], after: &[u8], line: u64) -> Result<Told, ReadError> {
-        let Some(choice) = Choice::parse(before, after, self.trace.version) else {
+        let Some(choice) = parse_choice(before, after, self.trace.version) else {
             if !after.starts_with(b"Algo ") {
                 self.other_choices += 1;
                 return Ok(Told::Nothing);
@@ -216,6 +238,11 @@ impl LogReader {
         }
         known.repeats += 1;
         known.time = known.time.or(choice.time);
+        self.last = Some(LastChoice {
+            message: [before, b" Bytes -> ", after].concat(),
+            at,
+            bytes: choice.bytes.get(),
+        });
         Ok(told)
     }
 
@@ -241,43 +268,39 @@ fn describe(choice: &Selection) -> String {
     }
 }
 
-/// Parses choices; a name for the constructor of a [`Selection`] without its line.
-struct Choice;
-
-impl Choice {
-    fn parse(before: &[u8], after: &[u8], version: Option<LibraryVersion>) -> Option<Selection> {
-        let digits = before
-            .iter()
-            .rev()
-            .take_while(|b| b.is_ascii_digit())
-            .count();
-        let (head, bytes) = before.split_at(before.len() - digits);
-        let bytes = number(bytes)?;
-        let mut words = after
-            .split(|byte| *byte == b' ')
-            .filter(|word| !word.is_empty());
-        let (mut algorithm, mut protocol, mut time, mut channels) = (None, None, None, None);
-        while let Some(word) = words.next() {
-            match word {
-                b"Algo" => algorithm = Some(decode_algorithm(words.next()?, version)?),
-                b"proto" => protocol = Some(decode_protocol(words.next()?)?),
-                b"time" => time = words.next().and_then(time_us),
-                _ => channels = channels.or_else(|| channel_range(word)),
-            }
+/// Parses a choice; its line is set by the caller.
+fn parse_choice(before: &[u8], after: &[u8], version: Option<LibraryVersion>) -> Option<Selection> {
+    let digits = before
+        .iter()
+        .rev()
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    let (head, bytes) = before.split_at(before.len() - digits);
+    let bytes = number(bytes)?;
+    let mut words = after
+        .split(|byte| *byte == b' ')
+        .filter(|word| !word.is_empty());
+    let (mut algorithm, mut protocol, mut time, mut channels) = (None, None, None, None);
+    while let Some(word) = words.next() {
+        match word {
+            b"Algo" => algorithm = Some(decode_algorithm(words.next()?, version)?),
+            b"proto" => protocol = Some(decode_protocol(words.next()?)?),
+            b"time" => time = words.next().and_then(time_us),
+            _ => channels = channels.or_else(|| channel_range(word)),
         }
-        Some(Selection {
-            collective: collective_before(head),
-            bytes: Bytes::new(bytes),
-            path: Path {
-                algorithm: algorithm?,
-                protocol: protocol?,
-            },
-            time,
-            channels,
-            line: 0,
-            repeats: 1,
-        })
     }
+    Some(Selection {
+        collective: collective_before(head),
+        bytes: Bytes::new(bytes),
+        path: Path {
+            algorithm: algorithm?,
+            protocol: protocol?,
+        },
+        time,
+        channels,
+        line: 0,
+        repeats: 1,
+    })
 }
 
 /// The collective in `AllReduce: `; `None` for nothing or the name of a function.
@@ -361,6 +384,20 @@ fn channels_of_ring(message: &[u8]) -> Option<u32> {
 pub(super) fn version_in(text: &str) -> Option<LibraryVersion> {
     let at = text.find("CCL version ")? + "CCL version ".len();
     text[at..].trim_start_matches(':').trim_start().parse().ok()
+}
+
+/// The message of the usual line, `host:pid:tid [device] NCCL INFO message`, without a search.
+fn after_usual_prefix(line: &[u8]) -> Option<&[u8]> {
+    const DEVICE_BYTES_MAX: usize = 6;
+    let space = memchr::memchr(b' ', &line[..line.len().min(80)])?;
+    let (host, rest) = line.split_at(space);
+    let rest = rest.strip_prefix(b" [")?;
+    let close = rest
+        .iter()
+        .take(DEVICE_BYTES_MAX)
+        .position(|b| *b == b']')?;
+    let message = rest[close..].strip_prefix(b"] NCCL INFO ")?;
+    (is_host(host) && !host[0].is_ascii_digit()).then_some(message)
 }
 
 /// Cuts `host:pid:tid [device] ` and, on a WARN line, `file:line ` off the end.

@@ -26,6 +26,7 @@ use header::{HeaderLine, recognise};
 use row::{Half, Piece, Preamble, Tokens, placed};
 use run_builder::TableRow;
 use runs::Runs;
+use std::rc::Rc;
 use tier6_collective::Path;
 
 /// Says whether a text's beginning is that of a benchmark table or an NCCL log.
@@ -117,7 +118,8 @@ impl<'o> TextReader<'o> {
             self.warnings.push(WarningCode::Unknown, number, text);
             return Ok(());
         }
-        if let Some(log) = self.log.split(line.text) {
+        let text = line.text.strip_suffix(b"\r").unwrap_or(line.text);
+        if let Some(log) = self.log.split(text) {
             if !log.before.is_empty() {
                 self.text(without_glued_tag(log.before), number, TextEnd::Glued);
             }
@@ -133,7 +135,6 @@ impl<'o> TextReader<'o> {
             LineEnd::InputEnd => TextEnd::Input,
             LineEnd::Newline | LineEnd::TooLong => TextEnd::Line,
         };
-        let text = line.text.strip_suffix(b"\r").unwrap_or(line.text);
         // Progress meters rewrite their line with a lone carriage return.
         let mut parts = text.split(|byte| *byte == b'\r').peekable();
         while let Some(part) = parts.next() {
@@ -215,27 +216,24 @@ impl<'o> TextReader<'o> {
 
     /// Takes in a row or a piece of one; false when the text is neither.
     fn row_text(&mut self, tokens: &Tokens<'_>, line: u64, end: TextEnd) -> bool {
-        let known = self.runs.layout();
-        let typed = tokens.names_datatype();
-        if known.is_none_or(|layout| layout.source != LayoutSource::Header)
-            && tokens.starts_row()
-            && !typed
-        {
+        let known = self.runs.layout().cloned();
+        let has_header = known
+            .as_ref()
+            .is_some_and(|layout| layout.source == LayoutSource::Header);
+        // Without a header only a known data type tells a row from a sentence.
+        if !has_header && tokens.starts_row() && !tokens.names_datatype() {
             return false;
         }
-        let assumed = Layout::assumed();
-        let found = match known {
-            None if typed => Layout::from_row(tokens),
-            _ => None,
-        };
-        let layout = found.as_ref().or(known).unwrap_or(&assumed).clone();
+        let mut layout = known.unwrap_or_else(|| {
+            let found = Layout::from_row(tokens);
+            Rc::new(found.unwrap_or_else(Layout::assumed))
+        });
         let mut piece = Piece::read(&layout, tokens);
-        let mut layout = layout;
         if piece == Piece::Misfit
             && let Some(fits) = Layout::from_row(tokens)
         {
             piece = Piece::read(&fits, tokens);
-            layout = fits;
+            layout = Rc::new(fits);
         }
         match piece {
             Piece::Foreign => return false,
@@ -275,7 +273,7 @@ impl<'o> TextReader<'o> {
     }
 
     /// Takes in a row that starts on this line.
-    fn start_row(&mut self, open: OpenRow, layout: &Layout, first_is_blank: bool) {
+    fn start_row(&mut self, open: OpenRow, layout: &Rc<Layout>, first_is_blank: bool) {
         if open.end == TextEnd::Input {
             let text = "the last row has no newline: it may be cut and is not used";
             return self.not_used(WarningCode::CutRow, open.line, text);
@@ -291,7 +289,7 @@ impl<'o> TextReader<'o> {
     }
 
     /// Adds numbers to the open row, when they fit it.
-    fn join(&mut self, halves: Vec<Half>, line: u64, end: TextEnd, layout: &Layout) {
+    fn join(&mut self, halves: Vec<Half>, line: u64, end: TextEnd, layout: &Rc<Layout>) {
         let groups = layout.placements.len();
         let fits = self.open.as_ref().is_some_and(|open| {
             open.halves.len() + halves.len() <= groups
@@ -327,7 +325,12 @@ impl<'o> TextReader<'o> {
         }
     }
 
-    fn accept(&mut self, open: &OpenRow, halves: Vec<(crate::Placement, Half)>, layout: &Layout) {
+    fn accept(
+        &mut self,
+        open: &OpenRow,
+        halves: Vec<(crate::Placement, Half)>,
+        layout: &Rc<Layout>,
+    ) {
         if open.preamble.datatype.is_none() && layout.preamble.contains(&columns::Column::Type) {
             let text = "the row's data type is unknown";
             self.warnings
@@ -352,19 +355,10 @@ impl<'o> TextReader<'o> {
         }
         match recognise(body) {
             HeaderLine::Title => self.title = Some(body.to_owned()),
-            HeaderLine::Units | HeaderLine::Known => {}
+            HeaderLine::Units | HeaderLine::Known | HeaderLine::Other => {}
             HeaderLine::Complaint => {
                 let text = shorten(body.as_bytes());
                 self.warnings.push(WarningCode::Foreign, line, text);
-            }
-            HeaderLine::Other => {
-                // A label such as `worker-3: ` in front of a line that is ours.
-                if let Some((label, rest)) = body.split_once(": ")
-                    && !label.contains(char::is_whitespace)
-                    && !hashed
-                {
-                    self.labelled(rest, line, end);
-                }
             }
             HeaderLine::Average { .. } if end == TextEnd::Input => {
                 let text = "the average has no newline: it may be cut and is not used";
@@ -386,15 +380,6 @@ impl<'o> TextReader<'o> {
                 }
                 self.runs.header_line(ours, body, hashed, line);
             }
-        }
-    }
-
-    fn labelled(&mut self, rest: &str, line: u64, end: TextEnd) {
-        let rest = rest.trim_start();
-        let (hashed, body) = split_hashes(rest);
-        let is_row = Tokens::of(body).is_some_and(|tokens| tokens.names_datatype());
-        if is_row || hashed {
-            self.text(rest.as_bytes(), line, end);
         }
     }
 

@@ -233,6 +233,9 @@ pub(super) fn read_preamble(layout: &Layout, tokens: &[Token<'_>]) -> Option<(Pr
     Some((preamble, used))
 }
 
+/// A word of digits that make no number, such as `1.2.3`.
+struct NotANumber;
+
 /// Reads the columns of one placement; `None` when a word is no number.
 pub(super) fn read_half(group: &[Column], tokens: &[Token<'_>]) -> Option<Half> {
     let mut half = Half {
@@ -241,15 +244,19 @@ pub(super) fn read_half(group: &[Column], tokens: &[Token<'_>]) -> Option<Half> 
         busbw: None,
         wrong: Wrong::NotChecked,
     };
+    let number = |text: &str| match Printed::parse(text) {
+        None if text.as_bytes()[0].is_ascii_digit() => Err(NotANumber),
+        number => Ok(number),
+    };
     for (column, token) in group.iter().zip(tokens) {
         let text = token.text;
         if !is_cell(text) {
             return None;
         }
         match column {
-            Column::Time => half.time = Printed::parse(text),
-            Column::AlgBw => half.algbw = Printed::parse(text),
-            Column::BusBw => half.busbw = Printed::parse(text),
+            Column::Time => half.time = number(text).ok()?,
+            Column::AlgBw => half.algbw = number(text).ok()?,
+            Column::BusBw => half.busbw = number(text).ok()?,
             Column::Wrong => half.wrong = read_wrong(text),
             Column::Error => {
                 half.wrong = text.parse().map_or(Wrong::NotChecked, Wrong::LargestError);
@@ -331,7 +338,8 @@ fn is_word(text: &str) -> bool {
 fn is_cell(text: &str) -> bool {
     match text.as_bytes()[0] {
         b'0'..=b'9' | b'.' | b'-' | b'+' => {
-            matches!(text, "-nan" | "-inf") || text.parse::<f64>().is_ok()
+            let numeric = |b: u8| matches!(b, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
+            text.bytes().all(numeric) || matches!(text, "-nan" | "-inf")
         }
         _ => matches!(text, "N/A" | "nan" | "inf"),
     }

@@ -9,6 +9,7 @@ use crate::read::rank_count::FactorRange;
 use crate::warning::WarningList;
 use crate::{Footer, Placement, Point, Ranks, RunSetup, Sample, Series, WarningCode, Wrong};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use tier6_collective::{Collective, DataType, Path, RedOp};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -63,7 +64,7 @@ enum HalfRows {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RunBuilder {
     pub setup: RunSetup,
-    pub layout: Option<Layout>,
+    pub layout: Option<Rc<Layout>>,
     /// The collective that the input names.
     pub named: Option<Collective>,
     pub footer: Option<Footer>,

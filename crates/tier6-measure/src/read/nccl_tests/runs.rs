@@ -11,6 +11,7 @@ use super::header::{HeaderLine, apply_options};
 use super::run_builder::{RunBuilder, TableRow};
 use crate::warning::WarningList;
 use crate::{Footer, LibraryVersion, ReadOptions, Run, RunSetup, Trace, WarningCode};
+use std::rc::Rc;
 use tier6_collective::Collective;
 
 /// The runs of an input.
@@ -33,7 +34,7 @@ enum Boundary {
     #[default]
     None,
     /// A header was repeated; the sizes tell whether this is a new run.
-    Header(Layout),
+    Header(Rc<Layout>),
     /// The program was started again.
     Start,
 }
@@ -49,7 +50,7 @@ struct Announced {
 
 impl Runs {
     /// Returns the order of columns in force.
-    pub(super) fn layout(&self) -> Option<&Layout> {
+    pub(super) fn layout(&self) -> Option<&Rc<Layout>> {
         match &self.boundary {
             Boundary::Header(layout) => Some(layout),
             Boundary::None | Boundary::Start => self.group.first()?.layout.as_ref(),
@@ -118,6 +119,7 @@ impl Runs {
 
     /// Takes in a header's words.
     pub(super) fn header(&mut self, layout: Layout, hashed: bool, line: u64) {
+        let layout = Rc::new(layout);
         if self.group.iter().any(RunBuilder::has_rows) && !self.group[0].has_ended() {
             self.boundary = Boundary::Header(layout);
             return;
@@ -129,7 +131,7 @@ impl Runs {
         }
         for run in &mut self.group {
             run.lost_hashes |= !hashed;
-            run.layout = Some(layout.clone());
+            run.layout = Some(Rc::clone(&layout));
         }
     }
 
@@ -163,12 +165,10 @@ impl Runs {
     }
 
     /// Takes in a row.
-    pub(super) fn row(&mut self, row: TableRow, layout: &Layout, warnings: &mut WarningList) {
+    pub(super) fn row(&mut self, row: TableRow, layout: &Rc<Layout>, warnings: &mut WarningList) {
         let at = self.place(&row, layout);
         let run = &mut self.group[at];
-        if run.layout.as_ref().is_none_or(|known| known != layout) {
-            run.layout = Some(layout.clone());
-        }
+        run.layout = Some(Rc::clone(layout));
         run.push(row, warnings);
     }
 
