@@ -17,6 +17,7 @@ mod cost_table;
 mod graph_xml;
 mod log;
 mod machine;
+mod named_system;
 mod path_type;
 mod release;
 mod schedule;
@@ -39,6 +40,7 @@ pub use log::{
     Identified, IdentifyError, LoggedCommunicator, NcclLog, PrintedTable, TableBasis, read_log,
 };
 pub use machine::{AssembleError, Assembled, Machine};
+pub use named_system::{UnknownSystemError, named_system, system_names};
 pub use path_type::PathType;
 pub use release::{Evidence, FoundRelease, RELEASES, Release, UnknownVersionError};
 pub use schedule::{Scheduled, Shares, UserCall};
