@@ -1,7 +1,7 @@
 //! The chart of a series: time, bandwidth and residuals over size, one above the other so that
 //! a switch point can be followed down through all three.
 
-use super::summary::{ShownFits, identity, shown_fits};
+use super::summary::{ShownFits, failure, identity, shown_fits};
 use crate::axis::{Axis, Spacing, Tick};
 use crate::chart::{
     Drawing, Embedding, LEFT, Labels, Panel, Px, RIGHT, Shape, Side, WIDTH, text_width,
@@ -20,6 +20,10 @@ const TOOLTIPS_MAX: usize = 200;
 pub fn analysis_svg(report: &AnalysisReport) -> String {
     let mut drawing = Drawing::new(WIDTH);
     let mut y = 0.0;
+    if let Some(failure) = failure(report) {
+        drawing.text(LEFT - 48.0, 26.0, "failure", failure);
+        y = 24.0;
+    }
     for series in &report.series {
         let parts = identity(report, series);
         drawing.text(LEFT - 48.0, y + 30.0, "title", &parts[0]);
@@ -27,8 +31,8 @@ pub fn analysis_svg(report: &AnalysisReport) -> String {
         y = draw_series(&mut drawing, &series.analysis, report.loss, y + 62.0);
     }
     if report.series.is_empty() {
-        drawing.text(LEFT, 40.0, "title", "no series");
-        y = 60.0;
+        drawing.text(LEFT, y + 40.0, "title", "no series");
+        y += 60.0;
     }
     drawing.finish(y, "tier6 analysis", Embedding::File)
 }
