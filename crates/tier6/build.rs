@@ -1,16 +1,21 @@
 //! Lists the bundled measurements, so that they travel inside the binary.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("Invariant: cargo sets it"));
+    let manifest =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("Invariant: cargo sets it"));
     let folder = manifest.join("../../data/measurements").canonicalize()?;
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut names = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if Path::new(&name).extension().is_some_and(|suffix| suffix == "csv") {
+        if Path::new(&name)
+            .extension()
+            .is_some_and(|suffix| suffix == "csv")
+        {
             names.push(name);
         }
     }
@@ -19,7 +24,12 @@ fn main() -> io::Result<()> {
     for name in names {
         let id = name.trim_end_matches(".csv");
         let path = folder.join(&name);
-        code.push_str(&format!("    ({id:?}, include_str!({:?})),\n", path.display().to_string()));
+        writeln!(
+            code,
+            "    ({id:?}, include_str!({:?})),",
+            path.display().to_string()
+        )
+        .expect("Invariant: a string takes any text");
     }
     code.push_str("]\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Invariant: cargo sets it"));

@@ -9,8 +9,11 @@ use std::time::Instant;
 const RUNS: usize = 50;
 
 fn main() {
-    let scan = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/measurements/s0_v100_ar_4gpu_nv2.csv");
-    let scan = scan.to_str().expect("Invariant: the checkout has a printable path");
+    let scan = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../data/measurements/s0_v100_ar_4gpu_nv2.csv");
+    let scan = scan
+        .to_str()
+        .expect("Invariant: the checkout has a printable path");
     let analyze = [env!("CARGO_BIN_EXE_tier6"), "analyze", scan];
     let nothing = ["true"];
     let mut times = [Vec::new(), Vec::new()];
@@ -23,9 +26,19 @@ fn main() {
         times.sort_by(f64::total_cmp);
     }
     let [own, reference] = &times;
-    println!("analyze the bundled scan: median {:.2} ms, minimum {:.2} ms", own[RUNS / 2], own[0]);
-    println!("a process that does nothing: median {:.2} ms", reference[RUNS / 2]);
-    println!("ratio of the medians: {:.1}", own[RUNS / 2] / reference[RUNS / 2]);
+    println!(
+        "analyze the bundled scan: median {:.2} ms, minimum {:.2} ms",
+        own[RUNS / 2],
+        own[0]
+    );
+    println!(
+        "a process that does nothing: median {:.2} ms",
+        reference[RUNS / 2]
+    );
+    println!(
+        "ratio of the medians: {:.1}",
+        own[RUNS / 2] / reference[RUNS / 2]
+    );
 }
 
 fn milliseconds(command: &[&str]) -> f64 {

@@ -56,13 +56,32 @@ pub struct Arguments {
 #[derive(Debug, Args)]
 pub struct Global {
     /// Colour in the terminal
-    #[arg(long, global = true, value_enum, default_value = "auto", env = "TIER6_COLOR", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        env = "TIER6_COLOR",
+        help_heading = "Global options"
+    )]
     pub color: When,
     /// Draw plots and tables with ASCII only
-    #[arg(long, global = true, env = "TIER6_ASCII", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        env = "TIER6_ASCII",
+        help_heading = "Global options"
+    )]
     pub ascii: bool,
     /// Progress of long reads, on standard error
-    #[arg(long, global = true, value_enum, default_value = "auto", env = "TIER6_PROGRESS", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        env = "TIER6_PROGRESS",
+        help_heading = "Global options"
+    )]
     pub progress: Progress,
     /// No warnings on standard error
     #[arg(short, long, global = true, help_heading = "Global options")]
@@ -122,7 +141,7 @@ pub struct Analyze {
     /// Files, folders, globs; `-` is standard input; .gz and .zst are read as they are
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
-    /// NCCL log that tells which path ran (NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING)
+    /// NCCL log that tells which path ran (`NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING`)
     #[arg(long = "log", value_name = "NCCL_LOG")]
     pub logs: Vec<String>,
     #[command(flatten)]
@@ -207,7 +226,12 @@ pub struct Validate {
     #[arg(value_name = "DATASET")]
     pub files: Vec<String>,
     /// Engines to hold against the data
-    #[arg(long, value_name = "ENGINE", value_delimiter = ',', default_value = "fit")]
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        value_delimiter = ',',
+        default_value = "fit"
+    )]
     pub engine: Vec<String>,
     /// Which sizes are held out: alternate, large, kfold:K
     #[arg(long, value_name = "SCHEME", default_value = "alternate")]
@@ -264,7 +288,7 @@ pub struct Reading {
     /// The number of nodes, where the input does not state it
     #[arg(long, value_name = "N")]
     pub nodes: Option<u32>,
-    /// Column of a foreign CSV: time_us=Latency, size_bytes=Bytes
+    /// Column of a foreign CSV: `time_us=Latency`, `size_bytes=Bytes`
     #[arg(long = "map", value_name = "OURS=THEIRS")]
     pub columns: Vec<String>,
 }

@@ -36,7 +36,15 @@ impl Bar {
 
     fn new(kind: Kind) -> Self {
         let now = Instant::now();
-        Self { kind, path: String::new(), total: None, done: 0, next_check: 0, started: now, last_line: now }
+        Self {
+            kind,
+            path: String::new(),
+            total: None,
+            done: 0,
+            next_check: 0,
+            started: now,
+            last_line: now,
+        }
     }
 
     fn show(&mut self) {
@@ -53,7 +61,9 @@ impl Bar {
                     return;
                 }
                 self.last_line = Instant::now();
-                let of = self.total.map_or(String::new(), |total| format!(" of {}", HumanBytes(total)));
+                let of = self
+                    .total
+                    .map_or(String::new(), |total| format!(" of {}", HumanBytes(total)));
                 eprintln!("reading {}: {}{of}", self.path, HumanBytes(self.done));
             }
         }
@@ -93,10 +103,10 @@ impl tier6::Progress for Bar {
     }
 
     fn finish(&mut self) {
-        if let Kind::Drawn(bar) = &mut self.kind {
-            if let Some(bar) = bar.take() {
-                bar.finish_and_clear();
-            }
+        if let Kind::Drawn(bar) = &mut self.kind
+            && let Some(bar) = bar.take()
+        {
+            bar.finish_and_clear();
         }
     }
 }

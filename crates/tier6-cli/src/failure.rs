@@ -18,12 +18,18 @@ pub enum Failure {
     /// Standard output cannot be written.
     Output(io::Error),
     /// The arguments contradict each other or cannot be read.
-    Usage { message: String, hint: Option<String> },
+    Usage {
+        message: String,
+        hint: Option<String>,
+    },
 }
 
 impl Failure {
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::Usage { message: message.into(), hint: None }
+        Self::Usage {
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// Prints the error and returns the exit code.
@@ -31,9 +37,11 @@ impl Failure {
         let (message, hint, code) = match self {
             Self::ClosedPipe => return ExitCode::from(CLOSED_PIPE),
             Self::Facade(error) => (error.to_string(), error.hint(), error.exit().code()),
-            Self::Output(error) => {
-                (format!("failed to write standard output: {error}"), None, Exit::Internal.code())
-            }
+            Self::Output(error) => (
+                format!("failed to write standard output: {error}"),
+                None,
+                Exit::Internal.code(),
+            ),
             Self::Usage { message, hint } => (message, hint, Exit::Usage.code()),
         };
         terminal.error(&message);
@@ -52,6 +60,10 @@ impl From<Error> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe { Self::ClosedPipe } else { Self::Output(error) }
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::ClosedPipe
+        } else {
+            Self::Output(error)
+        }
     }
 }

@@ -32,13 +32,13 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
     match arguments.command {
-        None => terminal.print(args::GREETING).map(|()| Exit::Done),
-        Some(Command::Analyze(options)) => commands::analyze::run(options, terminal),
-        Some(Command::Compare(options)) => commands::compare::run(options, terminal),
-        Some(Command::Convert(options)) => commands::convert::run(options, terminal),
-        Some(Command::Validate(options)) => commands::validate::run(options, terminal),
-        Some(Command::Demo(options)) => commands::demo::run(options, terminal),
-        Some(Command::Completions { shell }) => commands::pages::completions(shell, terminal),
-        Some(Command::Man { output }) => commands::pages::man(output, terminal),
+        None => terminal::print(args::GREETING).map(|()| Exit::Done),
+        Some(Command::Analyze(options)) => commands::analyze::run(&options, terminal),
+        Some(Command::Compare(options)) => commands::compare::run(&options, terminal),
+        Some(Command::Convert(options)) => commands::convert::run(&options, terminal),
+        Some(Command::Validate(options)) => commands::validate::run(&options, terminal),
+        Some(Command::Demo(options)) => commands::demo::run(&options, terminal),
+        Some(Command::Completions { shell }) => commands::pages::completions(shell),
+        Some(Command::Man { output }) => commands::pages::man(output),
     }
 }

@@ -24,7 +24,10 @@ pub fn size_interval(text: &str) -> Result<(Bytes, Bytes), Failure> {
         hint: Some("for example `--range 16M..1G`".to_owned()),
     };
     let (first, last) = text.split_once("..").ok_or_else(|| wrong(String::new()))?;
-    let parse = |part: &str| part.parse::<Bytes>().map_err(|error| wrong(format!(": {error}")));
+    let parse = |part: &str| {
+        part.parse::<Bytes>()
+            .map_err(|error| wrong(format!(": {error}")))
+    };
     let (first, last) = (parse(first)?, parse(last)?);
     if first > last {
         return Err(wrong(": it ends below its start".to_owned()));
@@ -49,15 +52,30 @@ pub fn reading(reading: &Reading) -> Result<ReadOptions, Failure> {
         .map(|name| {
             name.parse().map_err(|()| Failure::Usage {
                 message: format!("unknown collective `{name}`"),
-                hint: Some(format!("one of {}", names(&tier6::Collective::ALL.map(tier6::Collective::name)))),
+                hint: Some(format!(
+                    "one of {}",
+                    names(&tier6::Collective::ALL.map(tier6::Collective::name))
+                )),
             })
         })
         .transpose()?;
     if let Some(ranks @ 0..=1) = reading.ranks {
-        return Err(Failure::usage(format!("`--ranks {ranks}`: a collective needs at least 2 ranks")));
+        return Err(Failure::usage(format!(
+            "`--ranks {ranks}`: a collective needs at least 2 ranks"
+        )));
     }
-    let columns = reading.columns.iter().map(|text| column(text)).collect::<Result<_, _>>()?;
-    Ok(ReadOptions { dialect, collective, ranks: reading.ranks, nodes: reading.nodes, columns })
+    let columns = reading
+        .columns
+        .iter()
+        .map(|text| column(text))
+        .collect::<Result<_, _>>()?;
+    Ok(ReadOptions {
+        dialect,
+        collective,
+        ranks: reading.ranks,
+        nodes: reading.nodes,
+        columns,
+    })
 }
 
 fn column(text: &str) -> Result<(String, String), Failure> {
@@ -73,10 +91,16 @@ fn column(text: &str) -> Result<(String, String), Failure> {
 }
 
 fn dialect(name: &str) -> Result<Dialect, Failure> {
-    Dialect::ALL.into_iter().find(|dialect| dialect.name() == name).ok_or_else(|| Failure::Usage {
-        message: format!("unknown dialect `{name}`"),
-        hint: Some(format!("one of {}", names(&Dialect::ALL.map(Dialect::name)))),
-    })
+    Dialect::ALL
+        .into_iter()
+        .find(|dialect| dialect.name() == name)
+        .ok_or_else(|| Failure::Usage {
+            message: format!("unknown dialect `{name}`"),
+            hint: Some(format!(
+                "one of {}",
+                names(&Dialect::ALL.map(Dialect::name))
+            )),
+        })
 }
 
 fn names(all: &[&str]) -> String {
@@ -102,7 +126,10 @@ pub fn format(output: &Output) -> Result<Format, Failure> {
 }
 
 fn suffix_format(path: &Path) -> Result<Format, Failure> {
-    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or("");
+    let suffix = path
+        .extension()
+        .and_then(|suffix| suffix.to_str())
+        .unwrap_or("");
     match suffix.to_ascii_lowercase().as_str() {
         "json" => Ok(Format::Json),
         "csv" => Ok(Format::Csv),

@@ -30,7 +30,13 @@ impl Terminal {
             When::Never => ColorChoice::Never,
         };
         // anstream's own rule: NO_COLOR, CLICOLOR_FORCE, TERM=dumb, and whether it is a terminal.
-        let resolve = |auto| if explicit == ColorChoice::Auto { auto } else { explicit };
+        let resolve = |auto| {
+            if explicit == ColorChoice::Auto {
+                auto
+            } else {
+                explicit
+            }
+        };
         Self {
             color_out: resolve(anstream::AutoStream::choice(&io::stdout())),
             color_err: resolve(anstream::AutoStream::choice(&io::stderr())),
@@ -44,9 +50,20 @@ impl Terminal {
     pub fn style(&self, to_file: bool) -> tier6::Style {
         let colored = !to_file && self.color_out != ColorChoice::Never;
         tier6::Style {
-            color: if colored { tier6::Color::On } else { tier6::Color::Off },
-            charset: if self.ascii { tier6::Charset::Ascii } else { tier6::Charset::Unicode },
-            width: env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).unwrap_or(WIDTH_DEFAULT),
+            color: if colored {
+                tier6::Color::On
+            } else {
+                tier6::Color::Off
+            },
+            charset: if self.ascii {
+                tier6::Charset::Ascii
+            } else {
+                tier6::Charset::Unicode
+            },
+            width: env::var("COLUMNS")
+                .ok()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(WIDTH_DEFAULT),
         }
     }
 
@@ -65,25 +82,14 @@ impl Terminal {
     /// Prints a result, or writes it to a file and says so.
     pub fn deliver(&self, text: &str, file: Option<&Path>) -> Result<(), Failure> {
         match file {
-            None => self.print(text),
-            Some(path) if path.as_os_str() == "-" => self.print(text),
+            None => print(text),
+            Some(path) if path.as_os_str() == "-" => print(text),
             Some(path) => {
                 tier6::write_file(path, text)?;
                 self.note(&format!("wrote {}", path.display()));
                 Ok(())
             }
         }
-    }
-
-    /// Prints data.
-    pub fn print(&self, text: &str) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        if !text.ends_with('\n') {
-            out.write_all(b"\n")?;
-        }
-        out.flush()?;
-        Ok(())
     }
 
     pub fn error(&self, message: &str) {
@@ -132,4 +138,15 @@ impl Terminal {
             Progress::Auto | Progress::None => Box::new(tier6::NoProgress),
         }
     }
+}
+
+/// Prints data to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    Ok(())
 }

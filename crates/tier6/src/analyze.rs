@@ -58,12 +58,25 @@ pub fn analyze(request: &AnalyzeRequest, progress: &mut dyn Progress) -> Result<
     let mut inputs = Inputs::read(&request.files, &request.reading, progress)?;
     let mut report = empty_report(request.loss);
     for (input, parsed) in &inputs.read {
-        add_input(&mut report, &input.name(), parsed, &selections, &request.options);
+        add_input(
+            &mut report,
+            &input.name(),
+            parsed,
+            &selections,
+            &request.options,
+        );
     }
     if report.series.is_empty() {
-        return Err(inputs.failures.pop().unwrap_or_else(|| nothing_measured(&inputs.read)));
+        return Err(inputs
+            .failures
+            .pop()
+            .unwrap_or_else(|| nothing_measured(&inputs.read)));
     }
-    Ok(Analyzed { report, failures: inputs.failures, ignored: inputs.ignored })
+    Ok(Analyzed {
+        report,
+        failures: inputs.failures,
+        ignored: inputs.ignored,
+    })
 }
 
 /// The inputs of a use case as far as they could be read.
@@ -79,12 +92,19 @@ impl Inputs {
         options: &ReadOptions,
         progress: &mut dyn Progress,
     ) -> Result<Self, Error> {
-        let mut inputs = Self { read: Vec::new(), failures: Vec::new(), ignored: Vec::new() };
+        let mut inputs = Self {
+            read: Vec::new(),
+            failures: Vec::new(),
+            ignored: Vec::new(),
+        };
         for file in input::expand(files)? {
             match (input::read(&file, options, progress), &file) {
                 (Ok(parsed), _) => inputs.read.push((file, parsed)),
                 (
-                    Err(Error::Read { source: ReadError::NotRecognised { .. } | ReadError::Empty, .. }),
+                    Err(Error::Read {
+                        source: ReadError::NotRecognised { .. } | ReadError::Empty,
+                        ..
+                    }),
                     Input::Found(_),
                 ) => inputs.ignored.push(file.name()),
                 (Err(error), _) => inputs.failures.push(error),
@@ -122,7 +142,12 @@ pub(crate) fn report_of(
 }
 
 fn empty_report(loss: Loss) -> AnalysisReport {
-    AnalysisReport { inputs: Vec::new(), status: Status::Ok, loss, series: Vec::new() }
+    AnalysisReport {
+        inputs: Vec::new(),
+        status: Status::Ok,
+        loss,
+        series: Vec::new(),
+    }
 }
 
 fn add_input(
@@ -136,14 +161,24 @@ fn add_input(
     let index = report.inputs.len();
     report.inputs.push(input_report(name, parsed));
     // A log that the user names speaks before lines that happen to stand in the input.
-    let selections = if selections.is_empty() { &dataset.trace.selections } else { selections };
+    let selections = if selections.is_empty() {
+        &dataset.trace.selections
+    } else {
+        selections
+    };
     for (run_index, run) in dataset.runs.iter().enumerate() {
         if run.correctness() == Correctness::Failed || matches!(run.end, RunEnd::Aborted { .. }) {
             report.status = Status::Failed;
         }
         let analyses = tier6_fit::analyze_run(run, run_index, selections, options);
-        for analysis in analyses.into_iter().filter(|analysis| !analysis.points.is_empty()) {
-            report.series.push(SeriesReport { input: index, analysis });
+        for analysis in analyses
+            .into_iter()
+            .filter(|analysis| !analysis.points.is_empty())
+        {
+            report.series.push(SeriesReport {
+                input: index,
+                analysis,
+            });
         }
     }
 }
@@ -160,8 +195,14 @@ pub(crate) fn input_report(name: &str, parsed: &Parsed<Dataset>) -> InputReport 
 }
 
 fn nothing_measured(read: &[(Input, Parsed<Dataset>)]) -> Error {
-    let names: Vec<String> = read.iter().map(|(input, _)| format!("`{}`", input.name())).collect();
-    let choices: usize = read.iter().map(|(_, parsed)| parsed.value.trace.selections.len()).sum();
+    let names: Vec<String> = read
+        .iter()
+        .map(|(input, _)| format!("`{}`", input.name()))
+        .collect();
+    let choices: usize = read
+        .iter()
+        .map(|(_, parsed)| parsed.value.trace.selections.len())
+        .sum();
     let instead = if choices > 0 {
         Some(format!(
             "it holds {choices} tuner choices: give the benchmark's table as FILE and this with `--log`"
@@ -172,5 +213,8 @@ fn nothing_measured(read: &[(Input, Parsed<Dataset>)]) -> Error {
             .next()
             .map(|warning| format!("the reader said: {warning}"))
     };
-    Error::NothingMeasured { inputs: names.join(", "), instead }
+    Error::NothingMeasured {
+        inputs: names.join(", "),
+        instead,
+    }
 }

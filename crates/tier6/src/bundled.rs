@@ -19,9 +19,14 @@ pub(crate) struct Bundled {
 impl Bundled {
     /// Reads the set with what the index states of it.
     pub(crate) fn read(&self) -> Result<Parsed<Dataset>, Error> {
-        let options = self.facts.as_ref().map_or_else(ReadOptions::default, SetFacts::read_options);
-        tier6_measure::read(self.text.as_bytes(), &options)
-            .map_err(|source| Error::Read { path: self.id.to_owned(), source })
+        let options = self
+            .facts
+            .as_ref()
+            .map_or_else(ReadOptions::default, SetFacts::read_options);
+        tier6_measure::read(self.text.as_bytes(), &options).map_err(|source| Error::Read {
+            path: self.id.to_owned(),
+            source,
+        })
     }
 }
 
@@ -29,5 +34,11 @@ impl Bundled {
 pub(crate) fn sets() -> Vec<Bundled> {
     let index = tier6_measure::read_index(INDEX).value;
     let facts = |id: &str| index.iter().find(|facts| facts.id == id).cloned();
-    SETS.iter().map(|&(id, text)| Bundled { id, text, facts: facts(id) }).collect()
+    SETS.iter()
+        .map(|&(id, text)| Bundled {
+            id,
+            text,
+            facts: facts(id),
+        })
+        .collect()
 }

@@ -37,20 +37,31 @@ pub fn convert(
     reading: &ReadOptions,
     progress: &mut dyn Progress,
 ) -> Result<Converted, Error> {
-    let input = if file == "-" { Input::Stdin } else { Input::File(PathBuf::from(file)) };
+    let input = if file == "-" {
+        Input::Stdin
+    } else {
+        Input::File(PathBuf::from(file))
+    };
     let parsed = input::read(&input, reading, progress)?;
     if parsed.value.runs.iter().all(|run| run.series.is_empty()) {
-        return Err(Error::NothingMeasured { inputs: format!("`{file}`"), instead: None });
+        return Err(Error::NothingMeasured {
+            inputs: format!("`{file}`"),
+            instead: None,
+        });
     }
-    Ok(Converted { sheets: sheets(&parsed.value, form), warnings: parsed.warnings })
+    Ok(Converted {
+        sheets: sheets(&parsed.value, form),
+        warnings: parsed.warnings,
+    })
 }
 
 fn sheets(dataset: &Dataset, form: ConvertForm) -> Vec<(String, String)> {
     let single = |text| vec![("measurements".to_owned(), text)];
     match form {
-        ConvertForm::Csv => {
-            to_tier6_csv(dataset).into_iter().map(|sheet| (sheet.name, sheet.text)).collect()
-        }
+        ConvertForm::Csv => to_tier6_csv(dataset)
+            .into_iter()
+            .map(|sheet| (sheet.name, sheet.text))
+            .collect(),
         ConvertForm::NcclTests => single(to_nccl_tests_text(dataset)),
         ConvertForm::JsonLines => single(to_json_lines(dataset)),
     }

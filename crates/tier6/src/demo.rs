@@ -16,7 +16,12 @@ const SCAN: &str = "s0_v100_ar_4gpu_nv2";
 pub fn demo() -> Result<AnalysisReport, Error> {
     let scan = bundled::sets().into_iter().find(|set| set.id == SCAN);
     let scan = scan.expect("Invariant: the scan is bundled");
-    Ok(report_of(scan.id, &scan.read()?, &AnalysisOptions::STANDARD, Loss::Absolute))
+    Ok(report_of(
+        scan.id,
+        &scan.read()?,
+        &AnalysisOptions::STANDARD,
+        Loss::Absolute,
+    ))
 }
 
 /// Renders the tour; every form but the table is the plain analysis.

@@ -106,7 +106,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Open { source, .. } => match source.kind() {
-                io::ErrorKind::NotFound => Some("check the path; quote a glob if the shell must not expand it".into()),
+                io::ErrorKind::NotFound => {
+                    Some("check the path; quote a glob if the shell must not expand it".into())
+                }
                 io::ErrorKind::PermissionDenied => Some("check the permissions of the file".into()),
                 _ => None,
             },

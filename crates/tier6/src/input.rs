@@ -35,9 +35,9 @@ impl Input {
     pub fn id(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),
-            Self::File(path) | Self::Found(path) => {
-                path.file_stem().map_or_else(|| self.name(), |stem| stem.to_string_lossy().into_owned())
-            }
+            Self::File(path) | Self::Found(path) => path
+                .file_stem()
+                .map_or_else(|| self.name(), |stem| stem.to_string_lossy().into_owned()),
         }
     }
 }
@@ -62,7 +62,9 @@ fn expand_one(argument: &str, inputs: &mut Vec<Input>) -> Result<(), Error> {
     }
     let path = Path::new(argument);
     let before = inputs.len();
-    let no_match = || Error::NoMatch { pattern: argument.to_owned() };
+    let no_match = || Error::NoMatch {
+        pattern: argument.to_owned(),
+    };
     if path.is_dir() {
         walk(path, inputs)?;
     } else if !path.exists() && argument.contains(['*', '?', '[']) {
@@ -73,7 +75,10 @@ fn expand_one(argument: &str, inputs: &mut Vec<Input>) -> Result<(), Error> {
         for found in matches {
             let found = found.map_err(|error| {
                 let path = error.path().display().to_string();
-                Error::Open { path, source: error.into() }
+                Error::Open {
+                    path,
+                    source: error.into(),
+                }
             })?;
             if found.is_dir() {
                 walk(&found, inputs)?;
@@ -84,12 +89,19 @@ fn expand_one(argument: &str, inputs: &mut Vec<Input>) -> Result<(), Error> {
     } else {
         inputs.push(Input::File(path.to_owned()));
     }
-    if inputs.len() == before { Err(no_match()) } else { Ok(()) }
+    if inputs.len() == before {
+        Err(no_match())
+    } else {
+        Ok(())
+    }
 }
 
 /// Collects the files of a folder and its folders, sorted by name.
 fn walk(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), Error> {
-    let open = |source| Error::Open { path: folder.display().to_string(), source };
+    let open = |source| Error::Open {
+        path: folder.display().to_string(),
+        source,
+    };
     let mut entries = fs::read_dir(folder)
         .and_then(Iterator::collect::<io::Result<Vec<_>>>)
         .map_err(open)?;
@@ -126,10 +138,14 @@ pub(crate) fn read(
             tier6_measure::read(Watched::new(io::stdin().lock(), progress), options)
         }
         Input::File(path) | Input::Found(path) => {
-            let file = fs::File::open(path).map_err(|source| Error::Open { path: name.clone(), source })?;
+            let file = fs::File::open(path).map_err(|source| Error::Open {
+                path: name.clone(),
+                source,
+            })?;
             let bytes = file.metadata().ok().map(|metadata| metadata.len());
             progress.start(&name, bytes);
-            let options = facts_of(path).map_or_else(|| options.clone(), |facts| completed(options, &facts));
+            let options =
+                facts_of(path).map_or_else(|| options.clone(), |facts| completed(options, &facts));
             tier6_measure::read(Watched::new(file, progress), &options)
         }
     };

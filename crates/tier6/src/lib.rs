@@ -6,6 +6,7 @@
 
 mod analyze;
 mod bundled;
+mod compare;
 mod convert;
 mod demo;
 mod error;
@@ -16,6 +17,7 @@ mod render;
 mod validate;
 
 pub use analyze::{AnalyzeRequest, Analyzed, analyze};
+pub use compare::{CompareRequest, compare, comparison_exit, render_comparison};
 pub use convert::{ConvertForm, Converted, convert};
 pub use demo::{demo, render_demo};
 pub use error::{Error, Exit};
@@ -25,7 +27,7 @@ pub use render::{Form, render_analysis};
 pub use validate::{render_validation, validate};
 
 pub use tier6_collective::Collective;
-pub use tier6_fit::{AnalysisOptions, Loss};
+pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};
 pub use tier6_measure::{Dialect, ReadOptions};
 pub use tier6_report::{Charset, Color, Detail, Style};
 pub use tier6_study::{Holdout, ValidationReport};

@@ -11,15 +11,23 @@ use std::path::Path;
 ///
 /// When the folder does not exist or cannot be written; an existing file is then unchanged.
 pub fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    write_whole(path, text).map_err(|source| Error::Write { path: path.display().to_string(), source })
+    write_whole(path, text).map_err(|source| Error::Write {
+        path: path.display().to_string(),
+        source,
+    })
 }
 
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     // A device or a pipe (`/dev/stdout`) cannot be replaced; it is written as it is.
     if path.exists() && !path.is_file() {
-        return fs::OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes());
+        return fs::OpenOptions::new()
+            .write(true)
+            .open(path)?
+            .write_all(text.as_bytes());
     }
-    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::other("it names no file"))?;
     let mut partial_name = name.to_owned();
     partial_name.push(format!(".partial-{}", std::process::id()));
     let partial = path.with_file_name(partial_name);

@@ -33,7 +33,10 @@ pub(crate) struct Watched<'a, R> {
 
 impl<'a, R: Read> Watched<'a, R> {
     pub(crate) fn new(inner: R, progress: &'a mut dyn Progress) -> Self {
-        Self { inner: BufReader::with_capacity(BUFFER_BYTES, inner), progress }
+        Self {
+            inner: BufReader::with_capacity(BUFFER_BYTES, inner),
+            progress,
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! A result in the form that the user asked for.
 
 use tier6_report::{
-    AnalysisReport, Detail, Style, analysis_csv, analysis_html, analysis_json, analysis_markdown, analysis_svg,
-    analysis_table,
+    AnalysisReport, Detail, Style, analysis_csv, analysis_html, analysis_json, analysis_markdown,
+    analysis_svg, analysis_table,
 };
 
 /// The forms of a result.

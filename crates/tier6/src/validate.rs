@@ -3,7 +3,7 @@
 use crate::analyze::Inputs;
 use crate::{Error, Form, Progress, bundled};
 use tier6_fit::{AnalysisOptions, SeriesAnalysis, analyze_run};
-use tier6_measure::{Dataset, Placement, ReadOptions};
+use tier6_measure::{Dataset, ReadOptions};
 use tier6_report::{validation_csv, validation_json, validation_markdown, validation_table};
 use tier6_study::{Holdout, MeasuredSet, ValidationReport};
 
@@ -23,12 +23,12 @@ pub fn validate(
     if files.is_empty() {
         for set in bundled::sets() {
             let parsed = set.read()?;
-            add_sets(set.id, &parsed.value, &mut sets);
+            sets.extend(sets_of(set.id, &parsed.value));
         }
     } else {
         let inputs = Inputs::read(files, reading, progress)?;
         for (input, parsed) in &inputs.read {
-            add_sets(&input.id(), &parsed.value, &mut sets);
+            sets.extend(sets_of(&input.id(), &parsed.value));
         }
         failures = inputs.failures;
     }
@@ -41,24 +41,14 @@ pub fn validate(
     Ok((tier6_study::validate(&sets, holdout), failures))
 }
 
-/// One set per call signature: out of place is scored, in place stands by.
-fn add_sets(id: &str, dataset: &Dataset, sets: &mut Vec<MeasuredSet>) {
-    let mut analyses: Vec<SeriesAnalysis> = Vec::new();
-    for (index, run) in dataset.runs.iter().enumerate() {
-        analyses.extend(analyze_run(run, index, &dataset.trace.selections, &AnalysisOptions::STANDARD));
-    }
-    let first = sets.len();
-    for scored in &analyses {
-        let other = analyses.iter().find(|other| scored.is_other_placement_of(other));
-        if scored.placement == Placement::OutOfPlace || other.is_none() {
-            sets.push(MeasuredSet::new(id, scored, other));
-        }
-    }
-    if sets.len() - first > 1 {
-        for (nth, set) in sets[first..].iter_mut().enumerate() {
-            set.id = format!("{id}#{}", nth + 1);
-        }
-    }
+/// Takes what is fit for scoring of one data set.
+fn sets_of(id: &str, dataset: &Dataset) -> Vec<MeasuredSet> {
+    let trace = &dataset.trace.selections;
+    let runs = dataset.runs.iter().enumerate();
+    let analyses: Vec<SeriesAnalysis> = runs
+        .flat_map(|(index, run)| analyze_run(run, index, trace, &AnalysisOptions::STANDARD))
+        .collect();
+    MeasuredSet::of_input(id, &analyses)
 }
 
 /// Renders a validation. It has no charts: SVG and HTML are not among its forms.

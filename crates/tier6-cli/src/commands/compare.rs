@@ -1,10 +1,29 @@
 //! `tier6 compare`.
 
 use crate::args::Compare;
+use crate::commands::analyze::loss;
 use crate::failure::Failure;
+use crate::meaning;
 use crate::terminal::Terminal;
-use tier6::Exit;
+use tier6::{CompareOptions, CompareRequest, Detail, Exit};
 
-pub fn run(_options: Compare, _terminal: &Terminal) -> Result<Exit, Failure> {
-    Err(Failure::usage("compare is being built"))
+pub fn run(options: &Compare, terminal: &Terminal) -> Result<Exit, Failure> {
+    let format = meaning::format(&options.output)?;
+    let request = CompareRequest {
+        base: options.base.clone(),
+        new: options.new.clone(),
+        reading: meaning::reading(&options.reading)?,
+        options: meaning::analysis_options(&options.model)?,
+        change: CompareOptions {
+            min_effect_pct: meaning::percent("--min-effect", &options.min_effect)?,
+            false_discovery_pct: meaning::percent("--fdr", &options.fdr)?,
+            ..CompareOptions::STANDARD
+        },
+        loss: loss(options.model.loss),
+    };
+    let report = tier6::compare(&request, &mut *terminal.progress())?;
+    let file = options.output.output.as_deref();
+    let text = tier6::render_comparison(&report, terminal.form(format, Detail::Short, file));
+    terminal.deliver(&text, file)?;
+    Ok(tier6::comparison_exit(&report))
 }

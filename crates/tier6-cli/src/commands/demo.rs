@@ -6,7 +6,7 @@ use crate::meaning;
 use crate::terminal::Terminal;
 use tier6::{Detail, Exit};
 
-pub fn run(options: Demo, terminal: &Terminal) -> Result<Exit, Failure> {
+pub fn run(options: &Demo, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
     let file = options.output.output.as_deref();
     let report = tier6::demo()?;

@@ -2,7 +2,7 @@
 
 use crate::args::Arguments;
 use crate::failure::Failure;
-use crate::terminal::Terminal;
+use crate::terminal::print;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -10,18 +10,18 @@ use std::path::PathBuf;
 use tier6::Exit;
 
 /// Prints the completions of one shell.
-pub fn completions(shell: Shell, terminal: &Terminal) -> Result<Exit, Failure> {
+pub fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "tier6", &mut script);
-    terminal.print(&String::from_utf8_lossy(&script))?;
+    print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }
 
 /// Prints the manual page, or writes one page per command into a folder.
-pub fn man(folder: Option<PathBuf>, terminal: &Terminal) -> Result<Exit, Failure> {
+pub fn man(folder: Option<PathBuf>) -> Result<Exit, Failure> {
     let command = Arguments::command();
     let Some(folder) = folder else {
-        terminal.print(&page(command)?)?;
+        print(&page(command)?)?;
         return Ok(Exit::Done);
     };
     tier6::write_file(&folder.join("tier6.1"), &page(command.clone())?)?;

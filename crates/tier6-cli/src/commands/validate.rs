@@ -6,7 +6,7 @@ use crate::meaning;
 use crate::terminal::Terminal;
 use tier6::{Detail, Exit};
 
-pub fn run(options: Validate, terminal: &Terminal) -> Result<Exit, Failure> {
+pub fn run(options: &Validate, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
     if let Some(engine) = options.engine.iter().find(|engine| *engine != "fit") {
         return Err(Failure::Usage {
@@ -19,13 +19,22 @@ pub fn run(options: Validate, terminal: &Terminal) -> Result<Exit, Failure> {
         hint: Some("alternate, large or kfold:K".to_owned()),
     })?;
     let reading = meaning::reading(&options.reading)?;
-    let (report, failures) = tier6::validate(&options.files, holdout, &reading, &mut *terminal.progress())?;
+    let (report, failures) =
+        tier6::validate(&options.files, holdout, &reading, &mut *terminal.progress())?;
     for failure in &failures {
         terminal.failure(failure);
     }
     let file = options.output.output.as_deref();
-    let detail = if options.wide { Detail::Wide } else { Detail::Short };
+    let detail = if options.wide {
+        Detail::Wide
+    } else {
+        Detail::Short
+    };
     let text = tier6::render_validation(&report, terminal.form(format, detail, file))?;
     terminal.deliver(&text, file)?;
-    Ok(if failures.is_empty() { Exit::Done } else { Exit::Input })
+    Ok(if failures.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Input
+    })
 }

@@ -22,10 +22,20 @@ impl Run {
     pub fn new(arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tier6"));
         command.args(arguments).current_dir(fixtures());
-        for variable in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "TIER6_COLOR", "TIER6_ASCII", "TIER6_PROGRESS"] {
+        for variable in [
+            "NO_COLOR",
+            "CLICOLOR_FORCE",
+            "COLUMNS",
+            "TIER6_COLOR",
+            "TIER6_ASCII",
+            "TIER6_PROGRESS",
+        ] {
             command.env_remove(variable);
         }
-        Self { command, input: Vec::new() }
+        Self {
+            command,
+            input: Vec::new(),
+        }
     }
 
     pub fn env(mut self, name: &str, value: &str) -> Self {
@@ -39,7 +49,10 @@ impl Run {
     }
 
     pub fn said(mut self) -> Said {
-        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = std::mem::take(&mut self.input);
@@ -59,7 +72,10 @@ impl Run {
     /// Exit code, standard output and standard error as one text, for snapshots.
     pub fn snapshot(self) -> String {
         let said = self.said();
-        format!("exit: {}\n--- stdout\n{}--- stderr\n{}", said.code, said.stdout, said.stderr)
+        format!(
+            "exit: {}\n--- stdout\n{}--- stderr\n{}",
+            said.code, said.stdout, said.stderr
+        )
     }
 }
 

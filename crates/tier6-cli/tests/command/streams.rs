@@ -19,9 +19,14 @@ fn no_terminal_means_no_colour_and_no_progress() {
 fn colour_is_forced_or_forbidden() {
     let forced = Run::new(&["analyze", "base.txt", "--color", "always"]).said();
     assert!(forced.stdout.contains(ESCAPE));
-    let variable = Run::new(&["analyze", "base.txt"]).env("CLICOLOR_FORCE", "1").said();
+    let variable = Run::new(&["analyze", "base.txt"])
+        .env("CLICOLOR_FORCE", "1")
+        .said();
     assert!(variable.stdout.contains(ESCAPE));
-    let forbidden = Run::new(&["analyze", "base.txt"]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").said();
+    let forbidden = Run::new(&["analyze", "base.txt"])
+        .env("CLICOLOR_FORCE", "1")
+        .env("NO_COLOR", "1")
+        .said();
     assert!(!forbidden.stdout.contains(ESCAPE));
 }
 
@@ -42,7 +47,12 @@ fn a_closed_pipe_ends_quietly() {
         .unwrap();
     drop(child.stdout.take());
     let mut stderr = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut stderr)
+        .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(141));
     assert_eq!(stderr, "");
 }
@@ -76,7 +86,11 @@ fn files_are_written_by_suffix() {
         assert_eq!(said.code, 0, "{}", said.stderr);
         assert_eq!(said.stdout, "");
         let text = fs::read_to_string(&file).unwrap();
-        assert!(text.to_lowercase().starts_with(start), "{name}: {}", &text[..40.min(text.len())]);
+        assert!(
+            text.to_lowercase().starts_with(start),
+            "{name}: {}",
+            &text[..40.min(text.len())]
+        );
         assert!(!text.contains(ESCAPE), "{name}");
     }
     fs::remove_dir_all(&folder).unwrap();

@@ -15,12 +15,22 @@ fn analyze_prints_a_table() {
 
 #[test]
 fn analyze_uses_the_log() {
-    assert_snapshot!(Run::new(&["analyze", "base.txt", "--log", "tuning.log", "--ascii"]).snapshot());
+    assert_snapshot!(
+        Run::new(&["analyze", "base.txt", "--log", "tuning.log", "--ascii"]).snapshot()
+    );
 }
 
 #[test]
 fn analyze_writes_the_json_of_the_contract() {
-    let said = Run::new(&["analyze", "base.txt", "--log", "tuning.log", "--format", "json"]).said();
+    let said = Run::new(&[
+        "analyze",
+        "base.txt",
+        "--log",
+        "tuning.log",
+        "--format",
+        "json",
+    ])
+    .said();
     assert_eq!(said.code, 0, "{}", said.stderr);
     let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(json["schema"], "tier6.analysis/1");
@@ -47,12 +57,22 @@ fn compare_of_two_like_runs_finds_no_change() {
 
 #[test]
 fn compare_names_a_fixed_cost() {
-    let said = Run::new(&["compare", "base.txt", "slower-start.txt", "--format", "json"]).said();
+    let said = Run::new(&[
+        "compare",
+        "base.txt",
+        "slower-start.txt",
+        "--format",
+        "json",
+    ])
+    .said();
     assert_eq!(said.code, 10, "{}", said.stderr);
     let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(json["verdict"], "regressed");
     let segments = json["segments"].as_array().unwrap();
-    let regressed = segments.iter().find(|segment| segment["verdict"] == "regressed").unwrap();
+    let regressed = segments
+        .iter()
+        .find(|segment| segment["verdict"] == "regressed")
+        .unwrap();
     assert_eq!(regressed["cause"], "fixed_cost");
     let delta = regressed["delta_alpha_us"].as_f64().unwrap();
     assert!((delta - 4.0).abs() < 0.5, "{delta}");
@@ -77,7 +97,10 @@ fn analyze_fails_on_wrong_data() {
     let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(json["status"], "failed");
     let points = json["series"][0]["points"].as_array().unwrap();
-    let wrong = points.iter().find(|point| point["bytes"] == 1 << 24).unwrap();
+    let wrong = points
+        .iter()
+        .find(|point| point["bytes"] == 1 << 24)
+        .unwrap();
     assert_eq!(wrong["wrong"], 16);
 }
 
@@ -85,7 +108,9 @@ fn analyze_fails_on_wrong_data() {
 fn convert_round_trips() {
     let csv = Run::new(&["convert", "base.txt", "--format", "csv"]).said();
     assert_eq!(csv.code, 0, "{}", csv.stderr);
-    let again = Run::new(&["convert", "-", "--format", "csv"]).stdin(csv.stdout.as_bytes()).said();
+    let again = Run::new(&["convert", "-", "--format", "csv"])
+        .stdin(csv.stdout.as_bytes())
+        .said();
     assert_eq!(again.stdout, csv.stdout);
 }
 
@@ -107,10 +132,21 @@ fn completions_and_man_pages_print() {
 
 #[test]
 fn every_help_page_starts_with_examples() {
-    for command in [None, Some("analyze"), Some("compare"), Some("convert"), Some("validate"), Some("demo")] {
+    for command in [
+        None,
+        Some("analyze"),
+        Some("compare"),
+        Some("convert"),
+        Some("validate"),
+        Some("demo"),
+    ] {
         let arguments: Vec<&str> = command.into_iter().chain(["--help"]).collect();
         let said = Run::new(&arguments).said();
         assert_eq!(said.code, 0);
-        assert!(said.stdout.starts_with("Examples:"), "{command:?}: {}", said.stdout);
+        assert!(
+            said.stdout.starts_with("Examples:"),
+            "{command:?}: {}",
+            said.stdout
+        );
     }
 }
