@@ -33,6 +33,8 @@ pub enum Dialect {
     RcclCsv,
     /// tier6's own CSV, the columns of the bundled data.
     Tier6Csv,
+    /// tier6's own JSON lines, an object per sample.
+    Tier6Json,
     /// Any other CSV whose columns were recognised by name or mapped by the user.
     ForeignCsv,
     /// Text tables of tab-separated columns, as in the source documents.
@@ -43,7 +45,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::NcclTestsText,
         Self::NcclLog,
         Self::NcclTestsJson,
@@ -51,6 +53,7 @@ impl Dialect {
         Self::RcclJsonLines,
         Self::RcclCsv,
         Self::Tier6Csv,
+        Self::Tier6Json,
         Self::ForeignCsv,
         Self::TextTable,
         Self::Osu,
@@ -66,6 +69,7 @@ impl Dialect {
             Self::RcclJsonLines => "rccl-json-lines",
             Self::RcclCsv => "rccl-csv",
             Self::Tier6Csv => "tier6-csv",
+            Self::Tier6Json => "tier6-json",
             Self::ForeignCsv => "csv",
             Self::TextTable => "table",
             Self::Osu => "osu",

@@ -23,6 +23,7 @@ pub(crate) mod rccl_json;
 mod rows;
 mod sheet;
 pub(crate) mod table;
+pub(crate) mod tier6_json;
 
 use crate::{Dataset, Dialect, Parsed, Warning, WarningCode};
 use decode::{decode, read_error};
@@ -133,7 +134,12 @@ struct DocumentReader {
 
 /// The readers that are asked before that of text streams, specific before general: the noise
 /// around a JSON document may hold log lines, a benchmark's text never holds such a document.
-const BEFORE_TEXT: [DocumentReader; 4] = [
+const BEFORE_TEXT: [DocumentReader; 5] = [
+    DocumentReader {
+        dialect: Dialect::Tier6Json,
+        looks_like: tier6_json::looks_like,
+        read: tier6_json::read,
+    },
     DocumentReader {
         dialect: Dialect::NcclTestsJson,
         looks_like: nccl_tests_json::looks_like,

@@ -7,6 +7,7 @@ mod json_lines;
 mod nccl_tests_text;
 mod tier6_csv;
 
+pub(crate) use json_lines::SCHEMA;
 pub use json_lines::to_json_lines;
 pub use nccl_tests_text::to_nccl_tests_text;
 pub use tier6_csv::{CsvSheet, to_tier6_csv};

@@ -4,7 +4,7 @@ use crate::{Dataset, Point, Ranks, Sample, Series, Wrong};
 use serde::Serialize;
 
 /// The name and version of the format; additions do not change it.
-const SCHEMA: &str = "tier6.dataset/1";
+pub(crate) const SCHEMA: &str = "tier6.dataset/1";
 
 /// Writes an object per sample: what was called, the size, and what was measured.
 ///

@@ -77,7 +77,10 @@ fn published_measurements_survive_a_round_trip() {
         assert_eq!(sheets.len(), 1, "{}", facts.id);
         let again = parse(&sheets[0].text, &ReadOptions::default());
         assert_eq!(shape(&again), shape(&dataset), "{}", facts.id);
-        let lines = to_json_lines(&dataset).lines().count();
+        let json = to_json_lines(&dataset);
+        let again = parse(&json, &ReadOptions::default());
+        assert_eq!(shape(&again), shape(&dataset), "{}", facts.id);
+        let lines = json.lines().count();
         let points = dataset.runs[0]
             .series
             .iter()
