@@ -40,7 +40,9 @@ pub fn find_cliffs(points: &[(Bytes, Micros)]) -> Vec<Cliff> {
     let points = pool(points);
     let is_cliff = |index: usize| {
         let (low, high) = (points[index], points[index + 1]);
-        high.1 / low.1 > STEEPNESS * high.0.as_f64() / low.0.as_f64()
+        // One slow size is a spike; after a cliff the time stays up.
+        let stays = points.get(index + 2).is_none_or(|next| next.1 >= high.1);
+        stays && high.1 / low.1 > STEEPNESS * high.0.as_f64() / low.0.as_f64()
     };
     let edges: Vec<usize> = (0..points.len().saturating_sub(1))
         .filter(|index| is_cliff(*index))
@@ -166,6 +168,13 @@ mod tests {
         assert!((line.beta.get() - 20.0).abs() < 1e-6);
         // 300 + n / 20e3 = 4000 + n / 40e3 at n = 148e6.
         assert!((cliff.crossing.unwrap().as_f64() - 148e6).abs() < 10.0);
+    }
+
+    #[test]
+    fn one_slow_size_is_no_cliff() {
+        let mut points: Vec<_> = (3..9).map(|power| on((20.0, 40.0), 1 << power)).collect();
+        points[2].1 = Micros::new(5.0 * points[2].1.get());
+        assert!(find_cliffs(&points).is_empty());
     }
 
     #[test]

@@ -76,3 +76,12 @@ fn list_bytes(sizes: &[Bytes]) -> String {
         more => format!("{} and {more} more", shown.join(", ")),
     }
 }
+
+/// Says `1 size` or `7 sizes`.
+fn count_sizes(count: usize) -> String {
+    if count == 1 {
+        "1 size".to_owned()
+    } else {
+        format!("{count} sizes")
+    }
+}

@@ -10,7 +10,7 @@ use crate::wire::wire_bandwidth;
 use crate::{Exclusion, PointSummary};
 use std::collections::BTreeMap;
 use tier6_collective::Path;
-use tier6_measure::{Point, Ranks, Sample, Selection, Series, Wrong};
+use tier6_measure::{Point, Sample, Selection, Series, Wrong};
 use tier6_stats::{cv, median, percentile};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -224,16 +224,4 @@ fn selections_by_size(series: &Series, selections: &[Selection]) -> BTreeMap<Byt
     }
     unnamed.append(&mut named);
     unnamed
-}
-
-/// Returns the certain number of ranks, or the middle of an estimate that is within 10 %.
-pub(crate) fn likely_ranks(ranks: Ranks) -> Option<f64> {
-    match ranks {
-        Ranks::Stated(n) => Some(f64::from(n)),
-        Ranks::Estimated { low, high } => {
-            let middle = f64::midpoint(f64::from(low), f64::from(high));
-            (f64::from(high) <= 1.1 * f64::from(low)).then_some(middle)
-        }
-        Ranks::Unknown => None,
-    }
 }

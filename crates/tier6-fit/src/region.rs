@@ -30,11 +30,7 @@ pub(crate) fn regions(points: &[&PointSummary], saturation_pct: f64) -> Regions 
 fn latency_region(points: &[&PointSummary]) -> Option<LatencyRegion> {
     let times: Vec<f64> = points.iter().map(|point| point.median.get()).collect();
     let stable = |index: usize| points[index].stable != Some(false);
-    // Beyond twice the first time no longer prefix can be level.
-    let candidates = times
-        .iter()
-        .take_while(|time| **time <= 2.0 * times[0])
-        .count();
+    let candidates = prefix_within(&times, (1.0 + NEAR) / (1.0 - NEAR));
     let longest = (SIZES_MIN..=candidates)
         .rev()
         .find(|count| stable(*count - 1) && is_level(&times[..*count]))?;
@@ -49,6 +45,18 @@ fn latency_region(points: &[&PointSummary]) -> Option<LatencyRegion> {
         low: Micros::new(head.iter().copied().fold(f64::INFINITY, f64::min)),
         high: Micros::new(head.iter().copied().fold(0.0, f64::max)),
     })
+}
+
+/// Returns how many leading times lie within a factor of each other; none more can be level.
+fn prefix_within(times: &[f64], factor: f64) -> usize {
+    let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+    times
+        .iter()
+        .take_while(|time| {
+            (low, high) = (low.min(**time), high.max(**time));
+            high <= factor * low
+        })
+        .count()
 }
 
 fn is_level(times: &[f64]) -> bool {

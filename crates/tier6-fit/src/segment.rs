@@ -61,7 +61,8 @@ fn by_path(points: &[&PointSummary]) -> Vec<Segment> {
 fn detected(points: &[&PointSummary]) -> Vec<Segment> {
     let sizes: Vec<f64> = points.iter().map(|point| point.bytes.as_f64()).collect();
     let times: Vec<f64> = points.iter().map(|point| point.median.get()).collect();
-    let starts = segment_lines(&sizes, &times, SEGMENT_RULES).map_or(Vec::new(), |found| found.starts);
+    let starts =
+        segment_lines(&sizes, &times, SEGMENT_RULES).map_or(Vec::new(), |found| found.starts);
     if starts.len() < 2 {
         return Vec::new();
     }

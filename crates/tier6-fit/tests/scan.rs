@@ -4,9 +4,16 @@
 #[path = "scan/v100.rs"]
 mod v100;
 
-use tier6_fit::{Basis, Fit, FitLabel, Loss, SeriesAnalysis, Verdict, fit_range};
-use tier6_units::Bytes;
-use v100::{Paths, scan};
+use std::fs;
+use std::path::PathBuf;
+use tier6_collective::Collective;
+use tier6_fit::{
+    AnalysisOptions, Basis, Cause, CompareOptions, ComparedRun, ComparisonVerdict, Fit, FitLabel,
+    Loss, SeriesAnalysis, SeriesComparison, Verdict, analyze, analyze_run, compare, fit_range,
+};
+use tier6_measure::{Correctness, ReadOptions, RunSetup, read};
+use tier6_units::{Bytes, Micros};
+use v100::{Paths, scan, series};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -252,4 +259,87 @@ fn bic_equals_facts_e4() {
         .map(|bic| format!("{bic:.1}"))
         .collect();
     assert_eq!(bic, ["-124.1", "-212.0", "-242.5", "-241.0", "-235.7"]);
+}
+
+/// Compares the scan with itself after each time went through `change`, with no more known
+/// than the document's table gives: medians, and spreads of an unstated number of samples.
+fn against_itself(change: impl Fn(f64, f64) -> f64) -> SeriesComparison {
+    let (mut old, selections) = series();
+    for stats in old
+        .points
+        .iter_mut()
+        .filter_map(|point| point.published.as_mut())
+    {
+        stats.samples = None;
+    }
+    let mut new = old.clone();
+    for point in &mut new.points {
+        let stats = point.published.as_mut().unwrap();
+        let time = change(point.bytes.as_f64(), stats.median.get());
+        stats.p95 = stats
+            .p95
+            .map(|p95| Micros::new(p95.get() * time / stats.median.get()));
+        stats.median = Micros::new(time);
+    }
+    let analysed = [&old, &new].map(|one| analyze(one, 0, &selections, &AnalysisOptions::STANDARD));
+    let setup = RunSetup::default();
+    let side = |series, index: usize| ComparedRun {
+        series,
+        analysis: &analysed[index],
+        setup: &setup,
+        correctness: Correctness::Passed,
+    };
+    compare(&side(&old, 0), &side(&new, 1), &CompareOptions::STANDARD).unwrap()
+}
+
+#[test]
+fn the_scan_is_unchanged_against_itself() {
+    let same = against_itself(|_, time| time);
+    assert_eq!(same.verdict, ComparisonVerdict::Unchanged, "{same:#?}");
+}
+
+#[test]
+fn changes_of_the_scan_are_attributed() {
+    let causes = |comparison: &SeriesComparison| -> Vec<(String, Cause)> {
+        let segments = comparison.segments.iter();
+        segments
+            .filter_map(|s| Some((s.label.to_string(), s.cause?)))
+            .collect()
+    };
+    let later = against_itself(|_, time| time + 3.0);
+    assert_eq!(
+        causes(&later),
+        [("ring+ll".to_owned(), Cause::FixedCost)],
+        "{later:#?}"
+    );
+    let delta = later.segments[0].delta_alpha.unwrap();
+    assert!((delta.get() - 3.0).abs() < 1e-6);
+    let slower = against_itself(|bytes, time| time + bytes / 81.43e3 / 9.0);
+    assert!(
+        causes(&slower).contains(&("ring+simple".to_owned(), Cause::Bandwidth)),
+        "{slower:#?}"
+    );
+    assert!((slower.segments[2].delta_beta_pct.unwrap() + 10.0).abs() < 0.1);
+}
+
+#[test]
+fn the_bundled_file_gives_the_same_analysis() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let bundled = folder.join("data/measurements/s0_v100_ar_4gpu_nv2.csv");
+    let Ok(text) = fs::read(&bundled) else {
+        eprintln!(
+            "{} is not here; only the table of this test was used",
+            bundled.display()
+        );
+        return;
+    };
+    let options = ReadOptions {
+        collective: Some(Collective::AllReduce),
+        ranks: Some(4),
+        ..ReadOptions::default()
+    };
+    let dataset = read(&mut text.as_slice(), &options).unwrap().value;
+    let analysis = &analyze_run(&dataset.runs[0], 0, &[], &AnalysisOptions::STANDARD)[0];
+    assert_eq!(analysis.fits, scan(Paths::FromTrace).fits);
+    assert_eq!(analysis.regions, scan(Paths::FromTrace).regions);
 }

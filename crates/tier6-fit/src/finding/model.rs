@@ -1,7 +1,7 @@
 //! Findings about the fits: one line for several paths, segments with too few points, NCCL's
 //! own prediction.
 
-use super::{note, usable};
+use super::{count_sizes, note, usable};
 use crate::fit::VALIDATED_POINTS;
 use crate::residual::{PredictedPoint, PredictionOrigin, residual_shapes};
 use crate::{Basis, Finding, Fit, FitLabel, Loss, Pattern, PointSummary, SeriesAnalysis, Verdict};
@@ -75,16 +75,21 @@ fn unassigned(analysis: &SeriesAnalysis) -> Option<Finding> {
     (!paths.is_empty() && count > 0).then(|| {
         note(
             "path-unknown",
-            format!("{count} sizes have no known path and are only in the global line"),
+            format!(
+                "{} without a known path, only in the global line",
+                count_sizes(count)
+            ),
         )
     })
 }
 
-/// n1/2 = alpha x beta: the size that spends half its time on the fixed part (FACTS E.4).
+/// n1/2 = alpha x beta: the size that spends half its time on the fixed part (FACTS E.4), of
+/// the line over the largest sizes.
 fn half_performance(fits: &[Fit]) -> Option<Finding> {
-    let fit = fits
-        .iter()
-        .rfind(|fit| fit.loss == Loss::Relative && fit.verdict == Verdict::Validated)?;
+    let fit = fits.iter().rfind(|fit| fit.loss == Loss::Relative)?;
+    if fit.verdict != Verdict::Validated {
+        return None;
+    }
     let line = fit.line?;
     let half = line.alpha.get() * line.beta.get() * 1e3;
     let fixed = line.alpha.get() / line.predict(fit.first).get();

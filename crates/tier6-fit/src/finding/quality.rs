@@ -1,6 +1,6 @@
 //! Findings about the data: wrong, unstable, missing, contradictory.
 
-use super::{list_bytes, list_sizes, note, usable, warning};
+use super::{count_sizes, list_bytes, list_sizes, note, usable, warning};
 use crate::analyze::AnalysisOptions;
 use crate::point::Summary;
 use crate::{Exclusion, Finding, PointSummary, SeriesAnalysis, Severity};
@@ -18,9 +18,13 @@ pub(super) fn add(
         found.push(note(
             "no-time",
             format!(
-                "{} sizes carry neither a time nor a bandwidth that gives one: {}",
-                summary.without_time.len(),
-                list_bytes(&summary.without_time)
+                "{} without a time or a bandwidth that gives one: {}{}",
+                count_sizes(summary.without_time.len()),
+                list_bytes(&summary.without_time),
+                match (analysis.collective, analysis.ranks.exact()) {
+                    (Some(_), Some(_)) => "",
+                    _ => "; a bus bandwidth alone needs the collective and the number of ranks",
+                }
             ),
         ));
     }

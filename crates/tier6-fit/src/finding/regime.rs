@@ -2,11 +2,16 @@
 
 use super::{note, usable, warning};
 use crate::cliff::{Cliff, find_cliffs};
-use crate::point::likely_ranks;
 use crate::rank_latency::ring_steps;
 use crate::{Finding, Line, PointSummary, SeriesAnalysis};
 use tier6_collective::Algorithm;
+use tier6_measure::Ranks;
 use tier6_units::{Bytes, Micros};
+
+/// Ranks from which the steps of a ring add up to milliseconds.
+const LONG_RING: u32 = 64;
+/// Most pairs of sizes in one sentence.
+const SHOWN_MAX: usize = 5;
 
 pub(super) fn add(found: &mut Vec<Finding>, analysis: &SeriesAnalysis) {
     let points = usable(analysis);
@@ -90,7 +95,11 @@ fn latency_region(analysis: &SeriesAnalysis) -> Option<Finding> {
 
 /// Explains leading sizes that take the same time as the dependent steps of a long ring.
 fn ring_floor(points: &[&PointSummary], analysis: &SeriesAnalysis) -> Option<Finding> {
-    let ranks = likely_ranks(analysis.ranks).filter(|ranks| *ranks >= 64.0)?;
+    let (fewest, most) = match analysis.ranks {
+        Ranks::Stated(n) => (n, n),
+        Ranks::Estimated { low, high } => (low, high),
+        Ranks::Unknown => return None,
+    };
     let level = points
         .windows(2)
         .take_while(|pair| {
@@ -102,62 +111,72 @@ fn ring_floor(points: &[&PointSummary], analysis: &SeriesAnalysis) -> Option<Fin
     let ring = first
         .path
         .is_none_or(|path| path.algorithm == Algorithm::Ring);
-    if level == 0 || !ring {
+    if level == 0 || !ring || fewest < LONG_RING {
         return None;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "at least 64, and it came from 32-bit numbers"
-    )]
-    let steps = ring_steps(analysis.collective?, ranks.round() as u32)?;
+    let steps = |ranks| ring_steps(analysis.collective?, ranks);
+    let (fewest_steps, most_steps) = (steps(fewest)?, steps(most)?);
+    let range = |low: String, high: String| {
+        if low == high {
+            low
+        } else {
+            format!("{low} to {high}")
+        }
+    };
+    let per_step = |steps: u32| format!("{:.1}", first.median.get() / f64::from(steps));
     let last = points[level];
-    let per_step = first.median.get() / f64::from(steps);
     Some(note(
         "ring-latency-floor",
         format!(
-            "{} to {} take almost the same time ({:.0} to {:.0} us): about {steps} dependent ring steps \
-             over about {ranks:.0} ranks at {per_step:.1} us each; the low bandwidth there is this \
-             latency floor, not a slow link",
+            "{} to {} take almost the same time ({:.0} to {:.0} us): {} dependent ring steps over {} \
+             ranks at {} us each; the low bandwidth there is this latency floor, not a slow link",
             first.bytes,
             last.bytes,
             first.median.get(),
-            last.median.get()
+            last.median.get(),
+            range(fewest_steps.to_string(), most_steps.to_string()),
+            range(fewest.to_string(), most.to_string()),
+            range(per_step(most_steps), per_step(fewest_steps)),
         ),
     ))
 }
 
 /// Names neighbours beyond the latency region where time falls or stands still (FACTS E.7: a
 /// change of path, or noise).
-fn standstill(points: &[&PointSummary], latency_end: Bytes) -> Vec<Finding> {
-    let steady = |point: &PointSummary| point.stable != Some(false);
+fn standstill(points: &[&PointSummary], latency_end: Bytes) -> Option<Finding> {
     let growth = |pair: &[&PointSummary]| pair[1].median.get() / pair[0].median.get();
-    let mut found = Vec::new();
-    for three in points.windows(3) {
-        let (before, here) = (&three[..2], &three[1..]);
-        if here[0].bytes < latency_end || !here.iter().all(|point| steady(point)) {
-            continue;
-        }
-        let bytes = here[1].bytes.as_f64() / here[0].bytes.as_f64();
-        let stands = bytes >= 1.5 && growth(before) > 1.2 && growth(here) < 1.05;
-        if growth(here) < 0.95 || stands {
-            found.push(note(
-                "time-stands-still",
-                format!(
-                    "{} takes {:.1} us and {} takes {:.1} us: {}; a change of path between them, \
-                     or noise",
-                    here[0].bytes,
-                    here[0].median.get(),
-                    here[1].bytes,
-                    here[1].median.get(),
-                    if growth(here) < 0.95 {
-                        "time falls"
-                    } else {
-                        "time hardly grows"
-                    }
-                ),
-            ));
-        }
-    }
-    found
+    let pairs: Vec<String> = points
+        .windows(3)
+        .filter(|three| {
+            let (before, here) = (&three[..2], &three[1..]);
+            let steady = here.iter().all(|point| point.stable != Some(false));
+            let bytes = here[1].bytes.as_f64() / here[0].bytes.as_f64();
+            let stands = bytes >= 1.5 && growth(before) > 1.2 && growth(here) < 1.05;
+            steady && here[0].bytes >= latency_end && (growth(here) < 0.95 || stands)
+        })
+        .map(|three| {
+            let [_, low, high] = three else {
+                return String::new();
+            };
+            let times = (low.median.get(), high.median.get());
+            format!(
+                "{} {:.1} us, {} {:.1} us",
+                low.bytes, times.0, high.bytes, times.1
+            )
+        })
+        .collect();
+    (!pairs.is_empty()).then(|| {
+        let more = match pairs.len().saturating_sub(SHOWN_MAX) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        note(
+            "time-stands-still",
+            format!(
+                "the larger message takes as long or less: {}{more}; a change of path between \
+                 them, or noise",
+                pairs[..pairs.len().min(SHOWN_MAX)].join("; ")
+            ),
+        )
+    })
 }
