@@ -42,6 +42,46 @@ pub struct Selection {
     pub repeats: u64,
 }
 
+impl Selection {
+    /// Returns the message size in nccl-tests' meaning; `None` when that needs the number of
+    /// ranks and it is not given.
+    ///
+    /// Since 2.24 the line of an AllGather or a ReduceScatter holds one rank's part, where
+    /// nccl-tests prints the whole vector; those versions print no time, which tells them apart
+    /// (source: NCCL `src/enqueue.cc`, 2.23 and 2.24).
+    ///
+    /// ```
+    /// use tier6_collective::{Algorithm, Collective, Path, Protocol};
+    /// use tier6_measure::Selection;
+    /// use tier6_units::{Bytes, Micros};
+    /// let part = Selection {
+    ///     collective: Some(Collective::AllGather),
+    ///     bytes: Bytes::new(1024),
+    ///     path: Path { algorithm: Algorithm::Ring, protocol: Protocol::Ll },
+    ///     time: None,
+    ///     channels: Some((0, 1)),
+    ///     line: 1,
+    ///     repeats: 1,
+    /// };
+    /// assert_eq!(part.message_bytes(Some(8)), Some(Bytes::new(8192)));
+    /// assert_eq!(part.message_bytes(None), None);
+    /// let whole = Selection { time: Some(Micros::new(9.5)), ..part };
+    /// assert_eq!(whole.message_bytes(None), Some(Bytes::new(1024)));
+    /// ```
+    pub fn message_bytes(&self, ranks: Option<u32>) -> Option<Bytes> {
+        let is_part = self.time.is_none()
+            && matches!(
+                self.collective,
+                Some(Collective::AllGather | Collective::ReduceScatter)
+            );
+        if !is_part {
+            return Some(self.bytes);
+        }
+        let whole = self.bytes.get().checked_mul(u64::from(ranks?))?;
+        Some(Bytes::new(whole))
+    }
+}
+
 /// A three-part version of NCCL or RCCL.
 ///
 /// ```

@@ -176,7 +176,7 @@ fn broken_inputs_are_read_or_refused() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let count = corpus.len();
     let mutations = proptest::collection::vec((any::<u8>(), any::<usize>(), any::<u8>()), 1..6);
-    for _ in 0..4000 {
+    for _ in 0..1500 {
         let tree = (0..count, &mutations).new_tree(&mut runner).unwrap();
         let (pick, mutations) = proptest::strategy::ValueTree::current(&tree);
         let mut bytes = corpus[pick].clone();

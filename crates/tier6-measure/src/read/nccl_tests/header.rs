@@ -1,5 +1,7 @@
 //! The lines around the table: parameters, devices, versions, footer, failures, commands.
 
+use crate::read::command::apply;
+use crate::read::environment::kept;
 use crate::{Device, LibraryVersion, RunSetup, SizeStep};
 use tier6_collective::Collective;
 use tier6_units::{Bytes, GbPerSec};
@@ -238,11 +240,30 @@ fn command(text: &str) -> Option<Collective> {
 }
 
 /// Sets what the options of the benchmark say; those of the launcher in front of it, such as
-/// `mpirun -n 8`, mean other things.
+/// `mpirun -n 8`, mean other things, but the environment may be set there.
 pub(super) fn apply_options(text: &str, setup: &mut RunSetup) {
     if let Some(at) = text.find("_perf") {
-        crate::read::command::apply(&text[at..], setup);
+        let before = text[..at].split_ascii_whitespace();
+        setup.environment.extend(before.filter_map(kept));
+        apply(&text[at..], setup);
     }
+}
+
+/// Drops variables that are not on the allow-list: a pasted command may set a token.
+pub(super) fn without_secrets(command: &str) -> String {
+    let is_variable = |word: &str| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        })
+    };
+    let words = command.split_ascii_whitespace();
+    let shown: Vec<&str> = words
+        .filter(|word| !is_variable(word) || kept(word).is_some())
+        .collect();
+    shown.join(" ")
 }
 
 /// Reads `Rank 0 [Group 0] Pid 1000 on node1 device 0 [0x07] NVIDIA …`.
@@ -418,10 +439,12 @@ mod tests {
         );
         assert_eq!(names("all_reduce_perf crashed"), None);
         let mut setup = RunSetup::default();
-        apply_options(
-            "srun -N 2 -n 16 ./all_reduce_perf -b 8 -N 5 -n 30",
-            &mut setup,
-        );
+        let command = "NCCL_ALGO=Ring MY_TOKEN=x srun -N 2 -n 16 ./all_reduce_perf -b 8 -N 5 -n 30";
+        apply_options(command, &mut setup);
+        let ring = ("NCCL_ALGO".to_owned(), "Ring".to_owned());
+        assert_eq!(setup.environment, [ring]);
+        let shown = without_secrets(command);
+        assert!(shown.starts_with("NCCL_ALGO=Ring srun -N 2"), "{shown}");
         assert_eq!((setup.cycles, setup.iterations), (Some(5), Some(30)));
     }
 

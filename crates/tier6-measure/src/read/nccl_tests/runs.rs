@@ -7,7 +7,7 @@
 
 use super::columns::{Layout, LayoutSource};
 use super::findings;
-use super::header::{HeaderLine, apply_options};
+use super::header::{HeaderLine, apply_options, without_secrets};
 use super::run_builder::{RunBuilder, TableRow};
 use crate::warning::WarningList;
 use crate::{Footer, LibraryVersion, ReadOptions, Run, RunSetup, Trace, WarningCode};
@@ -281,7 +281,7 @@ impl Runs {
             apply_options(command, &mut said);
         }
         let cycles = said.cycles;
-        let command = command.map(str::to_owned);
+        let command = command.map(without_secrets);
         if self.is_fresh() {
             for run in &mut self.group {
                 run.named = collective.or(run.named);
