@@ -10,8 +10,6 @@ mod dataset;
 mod index;
 mod read;
 mod run;
-#[cfg(test)]
-mod shared_material;
 mod trace;
 mod warning;
 mod write;

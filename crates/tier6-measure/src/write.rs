@@ -74,6 +74,3 @@ fn is_same_call(one: &Series, other: &Series) -> bool {
     let path = |series: &Series| series.points.first().and_then(|point| point.path);
     call(one) == call(other) && path(one) == path(other)
 }
-
-#[cfg(test)]
-mod tests;

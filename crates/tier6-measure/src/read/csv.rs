@@ -277,6 +277,3 @@ pub(super) fn fit_to_header(sheet: &mut Sheet, warnings: &mut Vec<Warning>) {
         found == width
     });
 }
-
-#[cfg(test)]
-mod tests;

@@ -149,6 +149,3 @@ fn note_noise(noise: &str, warnings: &mut Vec<Warning>) {
         });
     }
 }
-
-#[cfg(test)]
-mod tests;

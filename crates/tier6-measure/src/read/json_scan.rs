@@ -56,7 +56,7 @@ pub(crate) fn objects(text: &str) -> Vec<Found<'_>> {
     found
 }
 
-fn newlines(text: &str) -> u64 {
+pub(crate) fn newlines(text: &str) -> u64 {
     text.bytes().filter(|byte| *byte == b'\n').count() as u64
 }
 
@@ -183,11 +183,11 @@ fn without_non_finite(text: &str) -> String {
         let word = ["-inf", "-nan", "inf", "nan"]
             .into_iter()
             .find(|word| rest.starts_with(word));
-        let is_value = finite.trim_end().ends_with([':', ',', '[']);
+        let is_value = || finite.trim_end().ends_with([':', ',', '[']);
         match word {
             // A null is as long as `-inf`; `0` with blanks stands in for the short words, since a
             // bandwidth or time of zero is never used.
-            Some(word) if !scanner.in_string && is_value => {
+            Some(word) if !scanner.in_string && is_value() => {
                 finite.push_str(if word.len() == 4 { "null" } else { "0  " });
                 at += word.len();
             }

@@ -8,7 +8,7 @@
 mod setup;
 
 use super::json_fields::{correctness, lower, positive, whole};
-use super::json_scan::read_lenient;
+use super::json_scan::{newlines, read_lenient};
 use super::rows::{Row, Signature, in_input_order, ranks_by_count, series};
 use super::{ReadError, ReadOptions, command, rank_count};
 use crate::{
@@ -43,8 +43,9 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
     let mut warnings = Vec::new();
     let mut runs = Vec::new();
     let mut at = 0;
+    let mut line = 1;
     while let Some(start) = text[at..].find('{').map(|start| at + start) {
-        let line = 1 + text[..start].matches('\n').count() as u64;
+        line += newlines(&text[at..start]);
         let Some(document) = read_lenient(&text[start..], DEPTH) else {
             if runs.is_empty() {
                 let message = "the document is cut before its first result".to_owned();
@@ -53,21 +54,29 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
             break;
         };
         at = start + document.length;
+        let first_line = line;
+        line += newlines(&text[start..at]);
         let is_cut = document.cut.is_some();
         if let Some((cut_line, why)) = document.cut {
             warnings.push(Warning {
                 code: WarningCode::CutRow,
-                line: Some(line + cut_line - 1),
+                line: Some(first_line + cut_line - 1),
                 message: format!("the document is cut ({why}); its whole results are used"),
             });
         }
-        runs.push(run(&document.value, line, is_cut, options, &mut warnings));
+        runs.push(run(
+            &document.value,
+            first_line,
+            is_cut,
+            options,
+            &mut warnings,
+        ));
     }
     let rest = text[at..].trim();
     if !rest.is_empty() {
         warnings.push(Warning {
             code: WarningCode::Unknown,
-            line: Some(1 + text[..at].matches('\n').count() as u64),
+            line: Some(line),
             message: format!("{} bytes after the document are left out", rest.len()),
         });
     }
@@ -325,6 +334,3 @@ fn end(
         RunEnd::Complete
     }
 }
-
-#[cfg(test)]
-mod tests;

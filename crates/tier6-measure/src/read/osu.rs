@@ -329,6 +329,3 @@ fn iterations(table: &[(u64, Vec<&str>)]) -> Option<u32> {
         .all(|(_, cells)| of(cells) == Some(first))
         .then_some(first)
 }
-
-#[cfg(test)]
-mod tests;

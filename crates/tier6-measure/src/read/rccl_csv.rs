@@ -64,6 +64,3 @@ fn repair_header(sheet: &mut Sheet, warnings: &mut Vec<Warning>) {
         });
     }
 }
-
-#[cfg(test)]
-mod tests;

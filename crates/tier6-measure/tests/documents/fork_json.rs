@@ -1,7 +1,11 @@
-use super::*;
-use crate::shared_material::shared_starting;
-use crate::{Point, Ranks, Wrong};
+//! JSON of a fork between the lines of other programs.
+
+use crate::material::shared_starting;
+use crate::{fails, said};
 use tier6_collective::Collective;
+use tier6_measure::{
+    Dataset, Dialect, LibraryVersion, Parsed, Point, Ranks, ReadOptions, RunEnd, WarningCode, Wrong,
+};
 
 const RUN: &str = r#"[host3][[4711,1],0][btl_openib_component.c:99:init_one_device] error obtaining device attributes
   Local host:   host3
@@ -12,13 +16,9 @@ NCCL version 2.25.1+cudaCUDA_MAJOR.CUDA_MINOR
 "#;
 
 fn parse(text: &str, options: &ReadOptions) -> Parsed<Dataset> {
-    assert!(looks_like(text));
-    crate::read(text.as_bytes(), options).unwrap()
-}
-
-fn said(parsed: &Parsed<Dataset>) -> String {
-    let lines: Vec<String> = parsed.warnings.iter().map(ToString::to_string).collect();
-    lines.join("\n")
+    let parsed = tier6_measure::read(text.as_bytes(), options).unwrap();
+    assert_eq!(parsed.value.dialect, Dialect::ForkJson);
+    parsed
 }
 
 fn numbers(point: &Point) -> (u64, f64, f64, f64, Wrong) {
@@ -72,12 +72,12 @@ fn whole_sizes_of_a_cut_document_are_used() {
     assert!(said(&parsed).contains("the document is cut"));
     let early = &RUN[..RUN.find("\"oop_error\"").unwrap()];
     assert!(
-        read(early, &ReadOptions::default())
+        tier6_measure::read(early.as_bytes(), &ReadOptions::default())
             .unwrap_err()
             .to_string()
             .contains("before its first size")
     );
-    assert!(!looks_like("{\"identifier\": 1} benchmark"));
+    assert!(fails("{\"identifier\": 1} benchmark").starts_with("no benchmark table"));
 }
 
 #[test]
@@ -136,6 +136,6 @@ proptest::proptest! {
             bytes[at] = byte;
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let _ = (looks_like(&text), read(&text, &ReadOptions::default()));
+        let _ = tier6_measure::read(text.as_bytes(), &ReadOptions::default());
     }
 }

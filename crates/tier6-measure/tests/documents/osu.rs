@@ -1,6 +1,9 @@
-use super::*;
-use crate::Ranks;
-use crate::shared_material::shared_starting;
+//! OSU micro-benchmarks.
+
+use crate::material::shared_starting;
+use crate::{fails, said};
+use tier6_collective::{Collective, DataType};
+use tier6_measure::{Dataset, Dialect, Parsed, Ranks, ReadOptions, Warning, WarningCode};
 
 const GATHER: &str = "\
 some launcher chatter
@@ -13,17 +16,13 @@ some launcher chatter
 ";
 
 fn parse(text: &str, ranks: Option<u32>) -> Parsed<Dataset> {
-    assert!(looks_like(text));
     let options = ReadOptions {
         ranks,
         ..ReadOptions::default()
     };
-    crate::read(text.as_bytes(), &options).unwrap()
-}
-
-fn said(parsed: &Parsed<Dataset>) -> String {
-    let lines: Vec<String> = parsed.warnings.iter().map(ToString::to_string).collect();
-    lines.join("\n")
+    let parsed = tier6_measure::read(text.as_bytes(), &options).unwrap();
+    assert_eq!(parsed.value.dialect, Dialect::Osu);
+    parsed
 }
 
 #[test]
@@ -69,7 +68,7 @@ fn known_ranks_turn_a_part_into_a_message() {
 
 #[test]
 fn test_names_are_collectives_or_refused() {
-    let of = |test| subject(test);
+    let titled = |test: &str| format!("# OSU MPI {test} Test v7.0\n# Size  Avg\n8 2.0\n");
     for (test, collective) in [
         ("Allreduce Latency", Collective::AllReduce),
         (
@@ -86,28 +85,24 @@ fn test_names_are_collectives_or_refused() {
         ("Allgatherv Latency", Collective::AllGather),
         ("Gather Latency", Collective::Gather),
         ("Scatterv Latency", Collective::Scatter),
+        ("Latency", Collective::SendRecv),
     ] {
-        assert_eq!(of(test), Subject::Collective(collective), "{test}");
+        let parsed = parse(&titled(test), Some(2));
+        assert_eq!(
+            parsed.value.runs[0].series[0].collective,
+            Some(collective),
+            "{test}"
+        );
     }
-    assert_eq!(of("Latency"), Subject::Message);
-    for test in [
-        "Bandwidth",
-        "Bi-Directional Bandwidth",
-        "Barrier Latency",
-        "Non-blocking Allreduce Latency",
+    for (test, why) in [
+        ("Bandwidth", "only latency tests"),
+        ("Bi-Directional Bandwidth", "only latency tests"),
+        ("Barrier Latency", "no such collective"),
+        ("Non-blocking Allreduce Latency", "overlap"),
     ] {
-        assert!(matches!(of(test), Subject::Refused(_)), "{test}");
+        let error = fails(&titled(test));
+        assert!(error.contains(why), "{test}: {error}");
     }
-    let error = read(
-        "# OSU MPI-CUDA Bandwidth Test v7.0\n# Size  Bandwidth (MB/s)\n1 2.0\n",
-        &ReadOptions::default(),
-    );
-    assert!(
-        error
-            .unwrap_err()
-            .to_string()
-            .contains("only latency tests")
-    );
 }
 
 #[test]
@@ -172,6 +167,6 @@ proptest::proptest! {
     #[test]
     fn any_rows_are_taken(rows in "[0-9. #\nA-Za-z-]{0,120}") {
         let text = format!("# OSU MPI Allgather Latency Test v7\n{rows}");
-        let _ = read(&text, &ReadOptions { ranks: Some(u32::MAX), ..ReadOptions::default() });
+        let _ = tier6_measure::read(text.as_bytes(), &ReadOptions { ranks: Some(u32::MAX), ..ReadOptions::default() });
     }
 }

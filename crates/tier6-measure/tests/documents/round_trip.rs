@@ -1,8 +1,12 @@
-use super::*;
-use crate::shared_material::measurements;
-use crate::{Dataset, ReadOptions, Wrong, read, read_index};
+//! What the writers write reads back.
+
+use crate::material::measurements;
 use std::fs;
 use tier6_collective::Collective;
+use tier6_measure::{
+    Dataset, Dialect, Placement, ReadOptions, Wrong, read, read_index, to_json_lines,
+    to_nccl_tests_text, to_tier6_csv,
+};
 use tier6_units::Micros;
 
 fn parse(text: &str, options: &ReadOptions) -> Dataset {
@@ -152,7 +156,7 @@ fn the_pasteable_table_reads_back_within_its_digits() {
     #
     ");
     let again = parse(&text, &options());
-    assert_eq!(again.dialect, crate::Dialect::NcclTestsText);
+    assert_eq!(again.dialect, Dialect::NcclTestsText);
     let times = |dataset: &Dataset| -> Vec<(Placement, u64, Option<Micros>)> {
         let described = shape(dataset);
         let mut times: Vec<_> = described

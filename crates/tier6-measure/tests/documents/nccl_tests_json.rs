@@ -1,7 +1,13 @@
-use super::*;
-use crate::shared_material::shared_starting;
-use crate::{LibraryVersion, Point, Series, SizeStep, Wrong};
-use tier6_units::Bytes;
+//! nccl-tests' JSON.
+
+use crate::material::shared_starting;
+use crate::{fails, said};
+use tier6_collective::Collective;
+use tier6_measure::{
+    Dataset, Dialect, LibraryVersion, Parsed, Placement, Point, Ranks, ReadOptions, Run, RunEnd,
+    Series, SizeStep, Wrong,
+};
+use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// A run of two processes with two GPUs each: the device list holds two of four.
 const RUN: &str = r#"{"version":2,"start_time":"2026-01-02 03:04:05","args":["/opt/all_reduce_perf","-b","1M","-e","2M","-f","2","-g","2","-J","out.json"],
@@ -21,13 +27,9 @@ const RUN: &str = r#"{"version":2,"start_time":"2026-01-02 03:04:05","args":["/o
 "out_of_bounds":{"count":1,"okay":"false"},"average_bus_bandwidth":{"bandwidth":35.389440,"okay":"unchecked"},"errors":[""],"end_time":"2026-01-02 03:05:00"}"#;
 
 fn parse(text: &str) -> Parsed<Dataset> {
-    assert!(looks_like(text));
-    crate::read(text.as_bytes(), &ReadOptions::default()).unwrap()
-}
-
-fn said(parsed: &Parsed<Dataset>) -> String {
-    let lines: Vec<String> = parsed.warnings.iter().map(ToString::to_string).collect();
-    lines.join("\n")
+    let parsed = tier6_measure::read(text.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!(parsed.value.dialect, Dialect::NcclTestsJson);
+    parsed
 }
 
 fn points(run: &Run, placement: Placement) -> Vec<&Point> {
@@ -150,9 +152,8 @@ fn a_cut_file_gives_its_whole_results() {
     let before_results = &RUN[..RUN.find("\"results\"").unwrap() + 12];
     let parsed = parse(before_results);
     assert!(parsed.value.runs[0].series.is_empty());
-    let error = read("{\"version\":1,\"start_time\":\"x", &ReadOptions::default()).unwrap_err();
     assert_eq!(
-        error.to_string(),
+        fails("{\"version\":1,\"nccl_version\":22203,\"start_time\":\"x"),
         "line 1: the document is cut before its first result"
     );
 }
@@ -161,7 +162,8 @@ fn a_cut_file_gives_its_whole_results() {
 fn more_than_one_document_and_what_follows_them() {
     let parsed = parse(&format!("{RUN}\n{RUN}\nsrun: done"));
     assert_eq!(parsed.value.runs.len(), 2);
-    assert!(parsed.value.runs[1].first_line > 1);
+    let lines: Vec<u64> = parsed.value.runs.iter().map(|run| run.first_line).collect();
+    assert_eq!(lines, [1, 2 + RUN.matches('\n').count() as u64]);
     let said = said(&parsed);
     assert!(said.contains("the file holds 2 documents"), "{said}");
     assert!(
@@ -254,8 +256,8 @@ proptest::proptest! {
         let mut bytes = RUN.as_bytes().to_vec();
         bytes[at] = byte;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let _ = read(&text, &ReadOptions::default());
-        if let Ok(parsed) = read(&RUN[..cut], &ReadOptions::default()) {
+        let _ = tier6_measure::read(text.as_bytes(), &ReadOptions::default());
+        if let Ok(parsed) = tier6_measure::read(RUN[..cut].as_bytes(), &ReadOptions::default()) {
             for point in parsed.value.runs.iter().flat_map(|run| &run.series).flat_map(|series| &series.points) {
                 let time = point.samples[0].time.unwrap();
                 proptest::prop_assert!([50.0, 80.0].map(Micros::new).contains(&time));
@@ -265,6 +267,6 @@ proptest::proptest! {
 
     #[test]
     fn any_text_is_taken(text: String) {
-        let _ = (looks_like(&text), read(&text, &ReadOptions::default()));
+        let _ = tier6_measure::read(text.as_bytes(), &ReadOptions::default());
     }
 }

@@ -1,7 +1,9 @@
-use super::*;
-use crate::shared_material::shared_starting;
-use crate::{Point, Ranks, Series};
+//! Tables in running text.
+
+use crate::material::shared_starting;
+use crate::said;
 use tier6_collective::Collective;
+use tier6_measure::{Dataset, Dialect, Parsed, Point, Ranks, ReadOptions, Run, Series};
 
 const DOCUMENT: &str = "\
 A chapter on latency. It speaks of sizes, times and 3 other things.
@@ -34,13 +36,9 @@ fn options() -> ReadOptions {
 }
 
 fn parse(text: &str) -> Parsed<Dataset> {
-    assert!(looks_like(text));
-    crate::read(text.as_bytes(), &options()).unwrap()
-}
-
-fn said(parsed: &Parsed<Dataset>) -> String {
-    let lines: Vec<String> = parsed.warnings.iter().map(ToString::to_string).collect();
-    lines.join("\n")
+    let parsed = tier6_measure::read(text.as_bytes(), &options()).unwrap();
+    assert_eq!(parsed.value.dialect, Dialect::TextTable);
+    parsed
 }
 
 fn series_of(run: &Run) -> &Series {
@@ -123,8 +121,8 @@ Tail.
 
 #[test]
 fn a_row_that_ends_the_text_openly_is_not_used() {
-    let parsed = parse("size\ttime us\n8\t10.0\n16\t11.0\n32\t12");
-    assert!(said(&parsed).contains("line 4: the last row is cut"));
+    let parsed = parse("| size | time us |\n|---|---|\n| 8 | 10.0 |\n| 16 | 11.0 |\n| 32 | 12");
+    assert!(said(&parsed).contains("line 5: the last row is cut"));
     assert_eq!(series_of(&parsed.value.runs[0]).points.len(), 2);
 }
 
@@ -137,8 +135,7 @@ fn text_without_such_a_table_is_none() {
         "bytes\tpoints\n8\t1\n9\t2\n",
         "| x |\n|---|\n",
     ] {
-        assert!(!looks_like(text), "{text}");
-        assert!(read(text, &options()).is_err());
+        assert!(tier6_measure::read(text.as_bytes(), &options()).is_err());
     }
 }
 
@@ -216,6 +213,6 @@ fn the_shared_validation_holds_two_measured_tables() {
 proptest::proptest! {
     #[test]
     fn any_text_is_taken(text in "(size|time us|8|[0-9]{1,3}|\t|\\||  |\n|x|\u{00b5}){0,60}") {
-        let _ = (looks_like(&text), read(&text, &options()));
+        let _ = tier6_measure::read(text.as_bytes(), &options());
     }
 }
