@@ -20,6 +20,7 @@ mod spike;
 
 pub use curve::Grounds;
 
+use crate::{PointSummary, SeriesAnalysis};
 use curve::{Curve, Estimate, Knot};
 use spike::without_spikes;
 use std::fmt;
@@ -54,6 +55,27 @@ pub struct KnownPoint {
 }
 
 impl KnownPoint {
+    /// Returns the usable points of `series`; `other` is the same call of the same run with the
+    /// other placement, when it was measured.
+    pub fn all_of(series: &SeriesAnalysis, other: Option<&SeriesAnalysis>) -> Vec<Self> {
+        let time = |point: &PointSummary| point.excluded.is_none().then_some(point.median);
+        let time_of_other = |bytes| {
+            let points = &other?.points;
+            let index = points.binary_search_by_key(&bytes, |point| point.bytes);
+            time(&points[index.ok()?])
+        };
+        let points = series.points.iter();
+        points
+            .filter_map(|point| {
+                Some(Self {
+                    bytes: point.bytes,
+                    time: time(point)?,
+                    other_placement: time_of_other(point.bytes),
+                })
+            })
+            .collect()
+    }
+
     /// Returns a point of which only size and time are known.
     pub const fn new(bytes: Bytes, time: Micros) -> Self {
         Self {

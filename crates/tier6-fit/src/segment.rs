@@ -11,6 +11,7 @@ use tier6_stats::{SegmentRules, segment_lines};
 pub const SEGMENT_RULES: SegmentRules = SegmentRules {
     min_points: 3,
     max_segments: 8,
+    bic_gain_min: 6.0,
     // nccl-tests prints four to six digits.
     resolution: 1e-4,
 };

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use tier6_collective::Collective;
+use tier6_collective::{Algorithm, Collective, Path, Protocol};
 use tier6_fit::{
     AnalysisOptions, Loss, PointSummary, RankTrend, SeriesAnalysis, analyze_run, find_cliffs,
     fit_ring_steps, nvls_wire, rank_trend,
@@ -175,6 +175,26 @@ fn busbw_above_the_wire_is_explained() {
             .findings
             .iter()
             .any(|finding| finding.code.starts_with("busbw"))
+    );
+}
+
+#[test]
+fn a_path_that_reduces_in_the_switch_gives_the_wire() {
+    let rows = [(4096 * MIB, 16_100.0), (8192 * MIB, 32_000.0)];
+    let mut dataset = dataset(&table(&rows, 8.0, ""), Some(8));
+    for point in &mut dataset.runs[0].series[0].points {
+        point.path = Some(Path {
+            algorithm: Algorithm::Nvls,
+            protocol: Protocol::Simple,
+        });
+    }
+    let analysis = &analyze_run(&dataset.runs[0], 0, &[], &AnalysisOptions::STANDARD)[0];
+    let wire = analysis.points[1].wire.unwrap().get();
+    assert!((wire - 302.0).abs() < 0.1, "{wire}");
+    let words = message(analysis, "busbw-is-not-wire");
+    assert!(
+        words.contains("nvls+simple ran") && words.contains("302.0 GB/s"),
+        "{words}"
     );
 }
 

@@ -250,6 +250,7 @@ fn bic_equals_facts_e4() {
     let rules = tier6_stats::SegmentRules {
         min_points: 3,
         max_segments: 5,
+        bic_gain_min: 6.0,
         resolution: 1e-4,
     };
     let bic: Vec<String> = tier6_stats::segment_lines(&sizes, &times, rules)

@@ -11,6 +11,7 @@ fn main() {
         let rules = SegmentRules {
             min_points: 3,
             max_segments: 8,
+            bic_gain_min: 6.0,
             resolution: 1e-4,
         };
         let mut pieces = 0;

@@ -127,20 +127,22 @@ impl fmt::Display for Grounds {
                 late,
                 early,
             } => {
-                let meanings = [
-                    (&Some(*even), "if the time grows evenly"),
-                    (late, "if the line from below still holds"),
-                    (early, "if the line from above already holds"),
+                let others = [
+                    (late, "the line from below"),
+                    (early, "the line from above"),
                 ];
-                let parts: Vec<String> = meanings
+                let share = |time: Micros| 100.0 * (time.get() / even.get() - 1.0);
+                let parts: Vec<String> = others
                     .iter()
-                    .filter_map(|(time, meaning)| time.map(|time| format!("{time} {meaning}")))
+                    .filter_map(|(time, line)| {
+                        time.map(|time| format!("{line} {:+.1} %", share(time)))
+                    })
                     .collect();
-                write!(
-                    f,
-                    "midway between {below} and {above}: {}",
-                    parts.join(", ")
-                )
+                write!(f, "between {below} and {above}, growing evenly")?;
+                if !parts.is_empty() {
+                    write!(f, " ({} in the middle)", parts.join(", "))?;
+                }
+                Ok(())
             }
             Self::Above { largest } => write!(
                 f,
