@@ -1,6 +1,6 @@
 //! What an analysis report is made of: the inputs as they were read, and what was found in them.
 
-use tier6_fit::{Loss, SeriesAnalysis};
+use tier6_fit::{Loss, Prediction, SeriesAnalysis};
 use tier6_measure::{Correctness, Dialect, Footer, Run, RunEnd, RunSetup, Warning};
 
 /// The result of analysing one or more inputs.
@@ -94,4 +94,17 @@ pub struct SeriesReport {
     pub input: usize,
     /// What was found; its `run` indexes the runs of that input.
     pub analysis: SeriesAnalysis,
+    /// Times of sizes that were not measured, as far as the user asked for some.
+    pub predictions: Vec<Prediction>,
+}
+
+impl SeriesReport {
+    /// Makes a report without predictions.
+    pub const fn new(input: usize, analysis: SeriesAnalysis) -> Self {
+        Self {
+            input,
+            analysis,
+            predictions: Vec::new(),
+        }
+    }
 }

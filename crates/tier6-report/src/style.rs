@@ -31,7 +31,7 @@ pub enum Charset {
 
 impl Charset {
     /// Returns `unicode` or its ASCII stand-in.
-    pub(crate) const fn pick(self, unicode: &'static str, ascii: &'static str) -> &'static str {
+    pub const fn pick(self, unicode: &'static str, ascii: &'static str) -> &'static str {
         match self {
             Self::Unicode => unicode,
             Self::Ascii => ascii,

@@ -1,7 +1,7 @@
 //! From files to an analysis report.
 
 use crate::{Error, Exit, Input, Progress, input};
-use tier6_fit::{AnalysisOptions, Loss};
+use tier6_fit::{AnalysisOptions, KnownPoint, Loss, Prediction, Predictor, SeriesAnalysis};
 use tier6_measure::{Correctness, Dataset, Parsed, ReadError, ReadOptions, RunEnd, Selection};
 use tier6_report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 use tier6_units::{Bytes, SizeRange};
@@ -63,7 +63,7 @@ pub fn analyze(request: &AnalyzeRequest, progress: &mut dyn Progress) -> Result<
             &input.name(),
             parsed,
             &selections,
-            &request.options,
+            &request.series(),
         );
     }
     if report.series.is_empty() {
@@ -133,12 +133,29 @@ fn read_logs(logs: &[String], progress: &mut dyn Progress) -> Result<Vec<Selecti
 pub(crate) fn report_of(
     name: &str,
     parsed: &Parsed<Dataset>,
-    options: &AnalysisOptions,
     loss: Loss,
+    request: &SeriesRequest,
 ) -> AnalysisReport {
     let mut report = empty_report(loss);
-    add_input(&mut report, name, parsed, &[], options);
+    add_input(&mut report, name, parsed, &[], request);
     report
+}
+
+/// What is asked of each series.
+pub(crate) struct SeriesRequest<'a> {
+    pub(crate) options: AnalysisOptions,
+    pub(crate) range: Option<(Bytes, Bytes)>,
+    pub(crate) predict: Option<&'a SizeRange>,
+}
+
+impl AnalyzeRequest {
+    fn series(&self) -> SeriesRequest<'_> {
+        SeriesRequest {
+            options: self.options,
+            range: self.range,
+            predict: self.predict.as_ref(),
+        }
+    }
 }
 
 fn empty_report(loss: Loss) -> AnalysisReport {
@@ -155,7 +172,7 @@ fn add_input(
     name: &str,
     parsed: &Parsed<Dataset>,
     selections: &[Selection],
-    options: &AnalysisOptions,
+    request: &SeriesRequest,
 ) {
     let dataset = &parsed.value;
     let index = report.inputs.len();
@@ -170,17 +187,47 @@ fn add_input(
         if run.correctness() == Correctness::Failed || matches!(run.end, RunEnd::Aborted { .. }) {
             report.status = Status::Failed;
         }
-        let analyses = tier6_fit::analyze_run(run, run_index, selections, options);
+        let analyses = tier6_fit::analyze_run(run, run_index, selections, &request.options);
         for analysis in analyses
-            .into_iter()
+            .iter()
             .filter(|analysis| !analysis.points.is_empty())
         {
-            report.series.push(SeriesReport {
-                input: index,
-                analysis,
-            });
+            let mut series = SeriesReport::new(index, analysis.clone());
+            series.predictions = predictions(analysis, &analyses, request.predict);
+            if let Some((first, last)) = request.range {
+                for loss in [Loss::Relative, Loss::Absolute] {
+                    let fit = tier6_fit::fit_range(&analysis.points, first, last, loss);
+                    series.analysis.fits.push(fit);
+                }
+            }
+            report.series.push(series);
         }
     }
+}
+
+/// Predicts the sizes asked for; none where the points are too few.
+fn predictions(
+    analysis: &SeriesAnalysis,
+    run: &[SeriesAnalysis],
+    sizes: Option<&SizeRange>,
+) -> Vec<Prediction> {
+    let Some(sizes) = sizes else {
+        return Vec::new();
+    };
+    let other = run
+        .iter()
+        .find(|other| analysis.is_other_placement_of(other));
+    let points = KnownPoint::all_of(analysis, other);
+    Predictor::fit(&points).map_or_else(
+        |_| Vec::new(),
+        |predictor| {
+            sizes
+                .sizes()
+                .iter()
+                .map(|bytes| predictor.predict(*bytes))
+                .collect()
+        },
+    )
 }
 
 /// Says what was read of one input.

@@ -42,3 +42,13 @@ pub(crate) fn sets() -> Vec<Bundled> {
         })
         .collect()
 }
+
+/// Returns the bundled set of this id.
+pub(crate) fn set(id: &'static str) -> Result<Bundled, Error> {
+    sets()
+        .into_iter()
+        .find(|set| set.id == id)
+        .ok_or_else(|| Error::NoMatch {
+            pattern: id.to_owned(),
+        })
+}

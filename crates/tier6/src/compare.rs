@@ -71,14 +71,8 @@ pub fn compare(
         let new = new_sides.remove(index);
         match compare_series(&compared(&base), &compared(&new), &request.change) {
             Ok(comparison) => report.series.push(ComparedSeries {
-                baseline: SeriesReport {
-                    input: base.input,
-                    analysis: base.analysis,
-                },
-                new: SeriesReport {
-                    input: new.input,
-                    analysis: new.analysis,
-                },
+                baseline: SeriesReport::new(base.input, base.analysis),
+                new: SeriesReport::new(new.input, new.analysis),
                 comparison,
             }),
             Err(error) => report

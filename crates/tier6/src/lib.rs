@@ -19,7 +19,7 @@ mod validate;
 pub use analyze::{AnalyzeRequest, Analyzed, analyze};
 pub use compare::{CompareRequest, compare, comparison_exit, render_comparison};
 pub use convert::{ConvertForm, Converted, convert};
-pub use demo::{demo, render_demo};
+pub use demo::{Demo, demo, render_demo};
 pub use error::{Error, Exit};
 pub use output::write_file;
 pub use progress::{NoProgress, Progress};

@@ -9,8 +9,8 @@ use tier6::{Detail, Exit};
 pub fn run(options: &Demo, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
     let file = options.output.output.as_deref();
-    let report = tier6::demo()?;
-    let text = tier6::render_demo(&report, terminal.form(format, Detail::Wide, file));
+    let demo = tier6::demo()?;
+    let text = tier6::render_demo(&demo, terminal.form(format, Detail::Wide, file));
     terminal.deliver(&text, file)?;
     Ok(Exit::Done)
 }

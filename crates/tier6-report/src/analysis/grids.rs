@@ -6,7 +6,7 @@ use crate::naming;
 use crate::number::{ABSENT, fixed, fixed_or_absent, with_interval};
 use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Charset, Detail, Tone};
-use tier6_fit::{Fit, FitLabel, Interval, Loss, PointSummary, SeriesAnalysis};
+use tier6_fit::{Fit, FitLabel, Interval, Loss, PointSummary, Prediction, SeriesAnalysis};
 use tier6_measure::Ranks;
 
 /// Returns the table of fits: segments in order of size, then the single line. `Wide` adds the
@@ -84,6 +84,24 @@ fn max_error(fit: &Fit) -> String {
         Some((error, bytes)) => format!("{} at {bytes}", fixed(error, 2)),
         None => ABSENT.to_owned(),
     }
+}
+
+/// Returns the table of predictions.
+pub(crate) fn predictions(predictions: &[Prediction]) -> Grid {
+    Columns::of(predictions)
+        .right("size", |prediction| prediction.bytes.to_string())
+        .right("predicted us", |prediction| fixed(prediction.time.get(), 3))
+        .right("band us", |prediction| match prediction.band {
+            Some(band) => format!(
+                "{} to {}",
+                fixed(band.low.get(), 3),
+                fixed(band.high.get(), 3)
+            ),
+            None => ABSENT.to_owned(),
+        })
+        .left("evidence", |prediction| prediction.evidence.to_string())
+        .left("how", |prediction| prediction.grounds.to_string())
+        .grid()
 }
 
 /// Returns the table of points. Columns that no point fills are left out.

@@ -115,6 +115,12 @@ fn push_series(body: &mut String, report: &AnalysisReport, series: &SeriesReport
     push_chart(body, report, series, index);
     push_models(body, report, series, index);
     push_points(body, report, series, index);
+    if !series.predictions.is_empty() {
+        let predictions = grids::predictions(&series.predictions);
+        let caption = count(series.predictions.len(), "size that was not measured");
+        *body += "<h3>Predictions</h3>\n";
+        *body += &predictions.html(&format!("predictions-{index}"), &caption);
+    }
     *body += "</section>\n";
     if folded {
         *body += "</details>\n";

@@ -5,7 +5,8 @@ use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport};
 use serde::Serialize;
 use tier6_collective::Path;
 use tier6_fit::{
-    Fit, Interval, LatencyRegion, PointSummary, Regions, ResidualFinding, Saturation, Switch,
+    Fit, Interval, LatencyRegion, PointSummary, Prediction, Regions, ResidualFinding, Saturation,
+    Switch,
 };
 use tier6_measure::{Correctness, Ranks, RunEnd, Warning};
 
@@ -77,8 +78,19 @@ struct SeriesDto<'a> {
     residuals: Vec<ResidualDto<'a>>,
     findings: Vec<FindingDto<'a>>,
     ranks_range: Option<[u32; 2]>,
+    predictions: Vec<PredictionDto>,
     input: usize,
     run: usize,
+}
+
+#[derive(Serialize)]
+struct PredictionDto {
+    bytes: u64,
+    time_us: f64,
+    low_us: Option<f64>,
+    high_us: Option<f64>,
+    evidence: &'static str,
+    grounds: String,
 }
 
 #[derive(Serialize)]
@@ -218,6 +230,19 @@ impl RunDto {
     }
 }
 
+impl PredictionDto {
+    fn new(prediction: &Prediction) -> Self {
+        Self {
+            bytes: prediction.bytes.get(),
+            time_us: prediction.time.get(),
+            low_us: prediction.band.map(|band| band.low.get()),
+            high_us: prediction.band.map(|band| band.high.get()),
+            evidence: prediction.evidence.name(),
+            grounds: prediction.grounds.to_string(),
+        }
+    }
+}
+
 impl<'a> SeriesDto<'a> {
     fn new(series: &'a SeriesReport) -> Self {
         let analysis = &series.analysis;
@@ -243,6 +268,7 @@ impl<'a> SeriesDto<'a> {
                 Ranks::Estimated { low, high } => Some([low, high]),
                 Ranks::Stated(_) | Ranks::Unknown => None,
             },
+            predictions: series.predictions.iter().map(PredictionDto::new).collect(),
             input: series.input,
             run: analysis.run,
         }

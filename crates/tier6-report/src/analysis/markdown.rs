@@ -74,6 +74,10 @@ fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport)
         let points = grids::points(analysis, report.loss, Detail::Short);
         let _ = write!(out, "### Points\n\n{}\n", points.markdown());
     }
+    if !series.predictions.is_empty() {
+        let predictions = grids::predictions(&series.predictions);
+        let _ = write!(out, "### Predictions\n\n{}\n", predictions.markdown());
+    }
 }
 
 fn push_list(out: &mut String, title: &str, entries: impl Iterator<Item = String>) {

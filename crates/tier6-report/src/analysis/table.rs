@@ -78,6 +78,10 @@ fn series_text(
         out += &plot;
     }
     push_points(&mut out, report, series, style, detail);
+    if !series.predictions.is_empty() {
+        out.push('\n');
+        out += &grids::predictions(&series.predictions).text(style);
+    }
     out
 }
 

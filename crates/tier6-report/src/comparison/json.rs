@@ -4,8 +4,9 @@
 use super::summary::size_verdict_name;
 use super::{ComparedSeries, ComparisonReport};
 use crate::analysis::{ends, pretty};
+use crate::report::Status;
 use serde::Serialize;
-use tier6_fit::{SegmentComparison, SizeComparison};
+use tier6_fit::{ComparisonVerdict, SegmentComparison, SizeComparison};
 
 /// Returns the report as JSON of schema `tier6.comparison/1`, indented, with a final newline.
 pub fn comparison_json(report: &ComparisonReport) -> String {
@@ -19,8 +20,9 @@ pub fn comparison_json(report: &ComparisonReport) -> String {
         });
     pretty(&ComparisonDto {
         schema: "tier6.comparison/1",
-        verdict: report.verdict.name(),
+        verdict: contract_verdict(report.verdict),
         segments: segments.collect(),
+        status: status(report.verdict),
         series: report
             .series
             .iter()
@@ -30,11 +32,34 @@ pub fn comparison_json(report: &ComparisonReport) -> String {
     })
 }
 
+/// The verdict in the contract's four words: of wrong data no speed can be told.
+const fn contract_verdict(verdict: ComparisonVerdict) -> &'static str {
+    match verdict {
+        ComparisonVerdict::Failed => ComparisonVerdict::Undecided.name(),
+        ComparisonVerdict::Regressed
+        | ComparisonVerdict::Undecided
+        | ComparisonVerdict::Improved
+        | ComparisonVerdict::Unchanged => verdict.name(),
+    }
+}
+
+/// Whether the data of both runs was right, as in the analysis.
+const fn status(verdict: ComparisonVerdict) -> &'static str {
+    match verdict {
+        ComparisonVerdict::Failed => Status::Failed.name(),
+        ComparisonVerdict::Regressed
+        | ComparisonVerdict::Undecided
+        | ComparisonVerdict::Improved
+        | ComparisonVerdict::Unchanged => Status::Ok.name(),
+    }
+}
+
 #[derive(Serialize)]
 struct ComparisonDto<'a> {
     schema: &'static str,
     verdict: &'static str,
     segments: Vec<SegmentDto<'a>>,
+    status: &'static str,
     series: Vec<SeriesDto<'a>>,
     not_compared: &'a [String],
 }

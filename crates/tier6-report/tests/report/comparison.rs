@@ -21,10 +21,7 @@ const PLAIN: Style = Style {
 
 /// The report that the tests show; also how slow the new run is.
 pub fn report() -> ComparisonReport {
-    let baseline = SeriesReport {
-        input: 0,
-        analysis: scan::analysis(),
-    };
+    let baseline = SeriesReport::new(0, scan::analysis());
     let mut new = baseline.clone();
     for point in &mut new.analysis.points {
         point.median = Micros::new(slower(point.bytes, point.median.get()));

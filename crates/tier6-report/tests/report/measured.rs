@@ -37,7 +37,7 @@ fn report(path: &Path) -> AnalysisReport {
         .any(|run| run.correctness == Correctness::Failed);
     AnalysisReport {
         series: series
-            .map(|analysis| SeriesReport { input: 0, analysis })
+            .map(|analysis| SeriesReport::new(0, analysis))
             .collect(),
         inputs: vec![InputReport {
             path: path.file_name().unwrap().to_string_lossy().into_owned(),

@@ -261,10 +261,7 @@ fn the_same_report_gives_the_same_bytes() {
 fn several_inputs_keep_their_own_names() {
     let mut report = scan::report();
     report.inputs.push(scan::input("second.txt"));
-    report.series.push(SeriesReport {
-        input: 1,
-        analysis: scan::analysis(),
-    });
+    report.series.push(SeriesReport::new(1, scan::analysis()));
     let csv = analysis_csv(&report);
     assert_eq!(
         csv.lines()

@@ -65,10 +65,7 @@ pub fn report() -> AnalysisReport {
         inputs: vec![input("allreduce.txt")],
         status: Status::Ok,
         loss: Loss::Relative,
-        series: vec![SeriesReport {
-            input: 0,
-            analysis: analysis(),
-        }],
+        series: vec![SeriesReport::new(0, analysis())],
     }
 }
 

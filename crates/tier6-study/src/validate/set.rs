@@ -1,7 +1,7 @@
 //! A measured sweep as validation takes it: one placement is scored, the other one stands by.
 
 use std::fmt;
-use tier6_fit::{Exclusion, KnownPoint, PointSummary, SeriesAnalysis};
+use tier6_fit::{Exclusion, KnownPoint, SeriesAnalysis};
 use tier6_measure::Placement;
 
 /// One sweep to be scored.
@@ -77,28 +77,13 @@ impl MeasuredSet {
         scored: &SeriesAnalysis,
         other: Option<&SeriesAnalysis>,
     ) -> Self {
-        let time = |point: &PointSummary| point.excluded.is_none().then_some(point.median);
-        let time_of_other = |bytes| {
-            let points = &other?.points;
-            let index = points
-                .binary_search_by_key(&bytes, |point| point.bytes)
-                .ok()?;
-            time(&points[index])
-        };
-        let points = scored.points.iter().filter_map(|point| {
-            Some(KnownPoint {
-                bytes: point.bytes,
-                time: time(point)?,
-                other_placement: time_of_other(point.bytes),
-            })
-        });
         Self {
             id: id.into(),
             tier: scored.nodes.map(|nodes| match nodes {
                 0 | 1 => Tier::Single,
                 2.. => Tier::Two,
             }),
-            points: points.collect(),
+            points: KnownPoint::all_of(scored, other),
             left_out: left_out(scored),
         }
     }
