@@ -45,6 +45,7 @@ pub struct ReadOptions {
     /// The number of nodes, for inputs that do not state it.
     pub nodes: Option<u32>,
     /// Columns of a foreign CSV: (our name, their header), for example (`time_us`, `Latency`).
+    /// A header that starts with `=` is a constant for every row: (`size_bytes`, `=8GiB`).
     pub columns: Vec<(String, String)>,
 }
 

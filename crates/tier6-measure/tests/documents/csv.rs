@@ -249,6 +249,8 @@ fn notations_of_the_world() {
         times(only_series(&tabs)),
         [(4096, vec![1500.0]), (8192, vec![2000.0])]
     );
+    let no_unit = parse("size,time\n8,10\n16,11\n");
+    assert!(said(&no_unit).contains("column `time` names no unit; read as us"));
     let units = parse("size_mb,time_s\n1,0.001\n2,0.002\n");
     assert_eq!(
         times(only_series(&units)),
@@ -535,7 +537,7 @@ proptest::proptest! {
     #[test]
     fn a_cut_file_holds_no_new_numbers(cut in 0_usize..200) {
         let text = "size,time_us,algbw\n1024,20.50,0.05\n2048,21.75,0.09\n4096,123.25,0.03\n";
-        if let Ok(parsed) = tier6_measure::read(text[..cut.min(text.len())].as_bytes(), &ReadOptions::default()) {
+        if let Ok(parsed) = tier6_measure::read(&text.as_bytes()[..cut.min(text.len())], &ReadOptions::default()) {
             for series in parsed.value.runs.iter().flat_map(|run| &run.series) {
                 for (size, samples) in times(series) {
                     proptest::prop_assert!([(1024, 20.5), (2048, 21.75), (4096, 123.25)].contains(&(size, samples[0])));

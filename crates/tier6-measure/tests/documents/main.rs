@@ -2,8 +2,6 @@
 //! one trap each, against the published measurements, and, where they are at hand, against the
 //! published inputs with the same traps.
 
-#![expect(clippy::float_cmp, reason = "printed numbers are read back exactly")]
-
 mod csv;
 mod fork_json;
 mod material;

@@ -257,7 +257,7 @@ proptest::proptest! {
         bytes[at] = byte;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let _ = tier6_measure::read(text.as_bytes(), &ReadOptions::default());
-        if let Ok(parsed) = tier6_measure::read(RUN[..cut].as_bytes(), &ReadOptions::default()) {
+        if let Ok(parsed) = tier6_measure::read(&RUN.as_bytes()[..cut], &ReadOptions::default()) {
             for point in parsed.value.runs.iter().flat_map(|run| &run.series).flat_map(|series| &series.points) {
                 let time = point.samples[0].time.unwrap();
                 proptest::prop_assert!([50.0, 80.0].map(Micros::new).contains(&time));
