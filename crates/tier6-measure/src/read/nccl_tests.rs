@@ -203,13 +203,19 @@ impl<'o> TextReader<'o> {
             return;
         }
         self.saw_text = true;
+        let may_be_row = matches!(
+            body.as_bytes()[0],
+            b'0'..=b'9' | b'.' | b'-' | b'N' | b'n' | b'i'
+        );
         if !hashed
+            && may_be_row
             && let Some(tokens) = Tokens::of(body)
             && self.row_text(&tokens, line, end)
         {
             return;
         }
-        if end != TextEnd::Glued {
+        // Of a line that a log line cut only a comment is known to be ours.
+        if end != TextEnd::Glued || hashed {
             self.header_text(body, hashed, line, end);
         }
     }
@@ -253,7 +259,7 @@ impl<'o> TextReader<'o> {
                 };
                 self.start_row(open, &layout, first_is_blank);
             }
-            Piece::Numbers(halves) => self.join(halves, line, end, &layout),
+            Piece::Numbers { halves, path } => self.join(halves, path, (line, end), &layout),
             Piece::Cut => {
                 let text = "the row has too few columns and is not used";
                 self.not_used(WarningCode::CutRow, line, text);
@@ -289,7 +295,13 @@ impl<'o> TextReader<'o> {
     }
 
     /// Adds numbers to the open row, when they fit it.
-    fn join(&mut self, halves: Vec<Half>, line: u64, end: TextEnd, layout: &Rc<Layout>) {
+    fn join(
+        &mut self,
+        halves: Vec<Half>,
+        path: Option<Path>,
+        (line, end): (u64, TextEnd),
+        layout: &Rc<Layout>,
+    ) {
         let groups = layout.placements.len();
         let fits = self.open.as_ref().is_some_and(|open| {
             open.halves.len() + halves.len() <= groups
@@ -316,6 +328,7 @@ impl<'o> TextReader<'o> {
             return;
         };
         open.halves.extend(halves);
+        open.path = open.path.or(path);
         open.end = end;
         if open.halves.len() == groups || end == TextEnd::Line {
             let halves = placed(layout, &open.halves, false);

@@ -55,6 +55,36 @@ fn a_number_may_be_glued_to_the_host() {
 }
 
 #[test]
+fn what_follows_the_numbers_may_come_with_them() {
+    let info = "box-7:31:32 [3] NCCL INFO Launch mode Parallel\n";
+    let (start, half) = ("1048576 262144 float sum -1", half(1 << 20));
+    let row = format!("{start}{info}{half}{info}{half}");
+    let header = HEADER.replace('\n', " timestamp\n");
+    let parsed = parse(format!("{header}{row} 2025-03-04 05:06:07\n"));
+    assert_eq!(measurements(run(&parsed)), 2);
+    let header = HEADER.replace('\n', " algo proto nchannels\n");
+    let parsed = parse(format!("{header}{row} TREE LL128 4\n"));
+    let path = run(&parsed).series[0].points[0].path;
+    assert_eq!(path.unwrap().to_string(), "tree+ll128");
+}
+
+#[test]
+fn a_header_that_a_log_line_cut_still_counts() {
+    let cut = HEADER.trim_end();
+    let text = format!(
+        "{cut}box-7:31:32 [3] NCCL INFO Launch mode Parallel\n{}",
+        row(8)
+    );
+    let parsed = parse(text);
+    assert_eq!(run(&parsed).first_line, 1);
+    assert!(
+        !messages(&parsed, WarningCode::Missing)
+            .join("")
+            .contains("no header")
+    );
+}
+
+#[test]
 fn pieces_of_different_sizes_are_reported_and_not_joined() {
     let start = "[0]          512           128     float     sum      -1";
     let text = format!(

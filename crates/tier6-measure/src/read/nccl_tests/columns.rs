@@ -98,6 +98,9 @@ impl Layout {
     ///
     /// `title` is the line above, which names the placements.
     pub(super) fn from_header(text: &str, title: Option<&str>) -> Option<Self> {
+        if !text.contains("algbw") {
+            return None;
+        }
         // A lost `#` may leave `# wrong` as two words.
         let words: Vec<&str> = text
             .split_whitespace()

@@ -165,6 +165,9 @@ fn failure(text: &str) -> Option<HeaderLine> {
         "Test failure",
         "Test timeout",
     ];
+    if !text.contains("Test ") {
+        return None;
+    }
     let at = KINDS.iter().find_map(|kind| text.find(kind))?;
     let before = text[..at].trim_start_matches("..").trim();
     let host = before.trim_end_matches(':').split_ascii_whitespace().next();

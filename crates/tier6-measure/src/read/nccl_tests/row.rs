@@ -68,11 +68,6 @@ impl<'a> Tokens<'a> {
             .and_then(|token| token.text.parse::<DataType>().ok());
         self.starts_row() && datatype.is_some()
     }
-
-    /// Says whether all words are numbers or `N/A`, and the first one is a time.
-    fn all_numbers(&self) -> bool {
-        self.0.iter().all(|token| is_cell(token.text))
-    }
 }
 
 /// The start of a row.
@@ -122,7 +117,10 @@ pub(super) enum Piece {
         first_is_blank: bool,
     },
     /// Numbers without a start.
-    Numbers(Vec<Half>),
+    Numbers {
+        halves: Vec<Half>,
+        path: Option<Path>,
+    },
     /// A start with too few numbers.
     Cut,
     /// A row whose columns are not those of the layout.
@@ -142,10 +140,7 @@ impl Piece {
         if tokens.starts_row() || (typeless && is_digits(tokens.as_slice()[0].text)) {
             return Self::read_row(layout, tokens);
         }
-        if tokens.all_numbers() {
-            return Self::read_numbers(layout, tokens);
-        }
-        Self::Foreign
+        Self::read_numbers(layout, tokens)
     }
 
     fn read_row(layout: &Layout, tokens: &Tokens<'_>) -> Self {
@@ -179,21 +174,30 @@ impl Piece {
         }
     }
 
+    /// Reads the numbers of one placement or of both, and what may follow them.
     fn read_numbers(layout: &Layout, tokens: &Tokens<'_>) -> Self {
         let tokens = tokens.as_slice();
         let width = layout.group.len();
-        if !tokens.len().is_multiple_of(width) || tokens.len() / width > layout.placements.len() {
-            return Self::Foreign;
+        for groups in (1..=layout.placements.len()).rev() {
+            let Some((numbers, rest)) = tokens.split_at_checked(groups * width) else {
+                continue;
+            };
+            let halves: Option<Vec<Half>> = numbers
+                .chunks(width)
+                .map(|chunk| {
+                    // Bandwidths are printed with decimals, other tables of integers are not.
+                    let bandwidths = chunk
+                        .get(1..3)?
+                        .iter()
+                        .all(|token| token.text.contains('.'));
+                    read_half(&layout.group, chunk).filter(|_| bandwidths)
+                })
+                .collect();
+            if let (Some(halves), Some(path)) = (halves, read_tail(&layout.tail, rest)) {
+                return Self::Numbers { halves, path };
+            }
         }
-        let halves: Option<Vec<Half>> = tokens
-            .chunks(width)
-            .map(|chunk| {
-                // Bandwidths are printed with decimals, other tables of four integers are not.
-                let bandwidths = chunk[1].text.contains('.') && chunk[2].text.contains('.');
-                read_half(&layout.group, chunk).filter(|_| bandwidths)
-            })
-            .collect();
-        halves.map_or(Self::Foreign, Self::Numbers)
+        Self::Foreign
     }
 }
 
@@ -356,7 +360,7 @@ mod tests {
 
     fn times(piece: &Piece) -> Vec<Option<f64>> {
         let halves = match piece {
-            Piece::Row { halves, .. } | Piece::Numbers(halves) => halves,
+            Piece::Row { halves, .. } | Piece::Numbers { halves, .. } => halves,
             other => panic!("{other:?}"),
         };
         let time = |half: &Half| half.time.map(|time| time.value);
@@ -408,10 +412,13 @@ mod tests {
         ));
         let two = "64 16 float sum -1 9.1 0.01 0.01 0 9.2 0.0";
         assert!(matches!(read(MODERN, two), Piece::Cut));
-        assert!(matches!(read(MODERN, "9.1 0.01 0.01 0"), Piece::Numbers(_)));
+        assert!(matches!(
+            read(MODERN, "9.1 0.01 0.01 0"),
+            Piece::Numbers { .. }
+        ));
         assert!(matches!(
             read(MODERN, "9.1 0.01 0.01 0 9.1 0.01 0.02 0"),
-            Piece::Numbers(_)
+            Piece::Numbers { .. }
         ));
         assert!(matches!(read(MODERN, "0 1 2 3"), Piece::Foreign));
         assert!(matches!(read(MODERN, "1 potato"), Piece::Foreign));
