@@ -46,7 +46,7 @@ fn amortised(run: &Run, analysis: &SeriesAnalysis) -> Option<Finding> {
         .min_by(|a, b| a.median.get().total_cmp(&b.median.get()))?;
     let graph = match run.setup.graph_launches {
         Some(launches) if launches > 0 => format!(" and {launches} graph launches"),
-        _ => String::new(),
+        Some(_) | None => String::new(),
     };
     let message = format!(
         "{operations} operations share one group{graph}: a printed time is a share of the group's \

@@ -167,7 +167,7 @@ impl<'a> Weighed<'a> {
             Some(tail) if tail < 0.0 && medians_stay && slower + faster == 0 => {
                 return (ComparisonVerdict::Improved, true);
             }
-            _ => {}
+            Some(_) | None => {}
         }
         if slower > 0 || mean_moved(1.0) {
             (ComparisonVerdict::Regressed, false)

@@ -2,7 +2,7 @@
 
 use super::ComparedRun;
 use tier6_collective::Collective;
-use tier6_measure::{Correctness, Ranks};
+use tier6_measure::{Correctness, Ranks, RunSetup};
 
 /// Why two series cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,53 +45,7 @@ pub(super) fn check(base: &ComparedRun, new: &ComparedRun) -> Result<Vec<String>
             new: shown(b),
         });
     }
-    let mut warnings = Vec::new();
-    let mut differ = |what: &str, a: Option<String>, b: Option<String>| {
-        if let (Some(a), Some(b)) = (a, b)
-            && a != b
-        {
-            warnings.push(format!(
-                "{what} differs: {a} in the baseline, {b} in the new run"
-            ));
-        }
-    };
-    let (a, b) = (base.series, new.series);
-    differ(
-        "placement",
-        Some(a.placement.to_string()),
-        Some(b.placement.to_string()),
-    );
-    differ(
-        "data type",
-        a.datatype.map(|t| t.to_string()),
-        b.datatype.map(|t| t.to_string()),
-    );
-    differ(
-        "reduction",
-        a.redop.map(|op| op.to_string()),
-        b.redop.map(|op| op.to_string()),
-    );
-    differ(
-        "number of nodes",
-        a.nodes.map(|n| n.to_string()),
-        b.nodes.map(|n| n.to_string()),
-    );
-    let (a, b) = (base.setup, new.setup);
-    // nccl-tests' defaults: one operation per group, no graph. A header that was not seen says nothing.
-    let known = |seen: bool, value: Option<u32>, default: u32| {
-        (seen || value.is_some()).then(|| value.unwrap_or(default).to_string())
-    };
-    differ(
-        "number of operations per group",
-        known(a.header_seen, a.aggregated_iterations, 1),
-        known(b.header_seen, b.aggregated_iterations, 1),
-    );
-    differ(
-        "number of graph launches",
-        known(a.header_seen, a.graph_launches, 0),
-        known(b.header_seen, b.graph_launches, 0),
-    );
-    differ("blocking mode", a.blocking.clone(), b.blocking.clone());
+    let mut warnings = differences(base, new);
     for (name, run) in [("baseline", base), ("new run", new)] {
         if run.correctness == Correctness::NotChecked {
             warnings.push(format!("the results of the {name} were not checked"));
@@ -101,6 +55,52 @@ pub(super) fn check(base: &ComparedRun, new: &ComparedRun) -> Result<Vec<String>
         warnings.push("the number of ranks is not certain on both sides".to_owned());
     }
     Ok(warnings)
+}
+
+/// Names what belongs to a run's identity and differs; what one side does not tell is no
+/// difference.
+fn differences(base: &ComparedRun, new: &ComparedRun) -> Vec<String> {
+    // nccl-tests' defaults: one operation per group, no graph. A header not seen says nothing.
+    let known = |setup: &RunSetup, value: Option<u32>, default: u32| {
+        let seen = setup.header_seen || value.is_some();
+        seen.then(|| value.unwrap_or(default).to_string())
+    };
+    let facts = |run: &ComparedRun| {
+        let (series, setup) = (run.series, run.setup);
+        [
+            ("placement", Some(series.placement.to_string())),
+            (
+                "data type",
+                series.datatype.map(|datatype| datatype.to_string()),
+            ),
+            (
+                "reduction",
+                series.redop.map(|redop| redop.name().to_owned()),
+            ),
+            (
+                "number of nodes",
+                series.nodes.map(|nodes| nodes.to_string()),
+            ),
+            (
+                "number of operations per group",
+                known(setup, setup.aggregated_iterations, 1),
+            ),
+            (
+                "number of graph launches",
+                known(setup, setup.graph_launches, 0),
+            ),
+            ("blocking mode", setup.blocking.clone()),
+        ]
+    };
+    facts(base)
+        .into_iter()
+        .zip(facts(new))
+        .filter_map(|((what, old), (_, new))| {
+            let (old, new) = (old?, new?);
+            (old != new)
+                .then(|| format!("{what} differs: {old} in the baseline, {new} in the new run"))
+        })
+        .collect()
 }
 
 const fn interval(ranks: Ranks) -> Option<(u32, u32)> {
