@@ -52,6 +52,17 @@ fn noise_raises_no_more_alarms_than_allowed() {
 }
 
 #[test]
+fn published_statistics_raise_no_more_alarms_either() {
+    let mut alarms = 0;
+    for seed in 0..200 {
+        let old = base().noise(0.1).published().seed(2 * seed).build();
+        let new = base().noise(0.1).published().seed(2 * seed + 1).build();
+        alarms += u32::from(compared(&old, &new).verdict == ComparisonVerdict::Regressed);
+    }
+    assert!(alarms <= 10, "{alarms} of 200");
+}
+
+#[test]
 fn quiet_runs_are_called_unchanged() {
     let mut unchanged = 0;
     for seed in 0..50 {

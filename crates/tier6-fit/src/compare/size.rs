@@ -148,15 +148,21 @@ fn moments(point: &PointSummary, times: &[f64]) -> Option<SampleMoments> {
 
 fn spread(base: &Side, new: &Side) -> Option<Spread> {
     let (a, b) = (base.moments?, new.moments?);
-    let difference = welch_of_moments(a, b)?;
-    let enough = base.times.len().min(new.times.len()) >= RANKS_MIN;
-    let p_value = if enough {
-        mann_whitney(&base.times, &new.times)?
-    } else {
-        difference.p_value
+    // A median is known less well than a mean of as many samples.
+    let of_median = |moments: SampleMoments, median: f64| SampleMoments {
+        mean: median,
+        sd: MEDIAN_ERROR * moments.sd,
+        ..moments
+    };
+    let medians = welch_of_moments(of_median(a, base.median), of_median(b, new.median))?;
+    let p_value = match base.times.len().min(new.times.len()) {
+        RANKS_MIN.. => mann_whitney(&base.times, &new.times)?,
+        SAMPLES_MIN.. => welch_of_moments(a, b)?.p_value,
+        // Published on at least one side: its centre is a median.
+        _ => medians.p_value,
     };
     Some(Spread {
-        error: MEDIAN_ERROR * difference.error / base.median,
+        error: medians.error / base.median,
         p_value,
         freedom: a.count + b.count - 2.0,
         counts: (a.count, b.count),
