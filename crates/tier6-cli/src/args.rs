@@ -61,30 +61,44 @@ pub struct Global {
         global = true,
         value_enum,
         default_value = "auto",
-        env = "TIER6_COLOR",
-        help_heading = "Global options"
+        env = "TIER6_COLOR"
+    )]
+    #[arg(
+        hide_env_values = true,
+        help_heading = "Global options",
+        display_order = 900
     )]
     pub color: When,
     /// Draw plots and tables with ASCII only
+    #[arg(long, global = true, env = "TIER6_ASCII")]
     #[arg(
-        long,
-        global = true,
-        env = "TIER6_ASCII",
-        help_heading = "Global options"
+        hide_env_values = true,
+        help_heading = "Global options",
+        display_order = 901
     )]
     pub ascii: bool,
-    /// Progress of long reads, on standard error
+    /// Progress of long reads: a bar on a terminal, or plain lines for logs
     #[arg(
         long,
         global = true,
         value_enum,
         default_value = "auto",
-        env = "TIER6_PROGRESS",
-        help_heading = "Global options"
+        env = "TIER6_PROGRESS"
+    )]
+    #[arg(
+        hide_env_values = true,
+        help_heading = "Global options",
+        display_order = 902
     )]
     pub progress: Progress,
     /// No warnings on standard error
-    #[arg(short, long, global = true, help_heading = "Global options")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        help_heading = "Global options",
+        display_order = 903
+    )]
     pub quiet: bool,
 }
 
@@ -97,9 +111,7 @@ pub enum When {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Progress {
-    /// A bar on a terminal, nothing elsewhere
     Auto,
-    /// A line every few seconds, for logs
     Plain,
     None,
 }
@@ -144,10 +156,6 @@ pub struct Analyze {
     /// NCCL log that tells which path ran (`NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING`)
     #[arg(long = "log", value_name = "NCCL_LOG")]
     pub logs: Vec<String>,
-    #[command(flatten)]
-    pub model: Model,
-    #[command(flatten)]
-    pub reading: Reading,
     /// Fit one more line to this range of sizes: 16M..1G
     #[arg(long, value_name = "FIRST..LAST")]
     pub range: Option<String>,
@@ -157,6 +165,10 @@ pub struct Analyze {
     /// Show everything: both losses, all points
     #[arg(long)]
     pub wide: bool,
+    #[command(flatten)]
+    pub model: Model,
+    #[command(flatten)]
+    pub reading: Reading,
     #[command(flatten)]
     pub output: Output,
 }
@@ -206,7 +218,7 @@ pub struct Convert {
     /// Where to write; the suffix picks the format: .csv, .txt, .jsonl, .md
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Format when there is no -o FILE
+    /// tier6's CSV, the table of nccl-tests, or one JSON object per sample
     #[arg(long, value_enum)]
     pub format: Option<ConvertFormat>,
     #[command(flatten)]
@@ -323,10 +335,7 @@ pub enum Format {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ConvertFormat {
-    /// tier6's CSV
     Csv,
-    /// The table of nccl-tests
     Txt,
-    /// One JSON object per sample
     Jsonl,
 }

@@ -246,22 +246,40 @@ fn nothing_measured(read: &[(Input, Parsed<Dataset>)]) -> Error {
         .iter()
         .map(|(input, _)| format!("`{}`", input.name()))
         .collect();
-    let choices: usize = read
+    let choices: Vec<&Selection> = read
         .iter()
-        .map(|(_, parsed)| parsed.value.trace.selections.len())
-        .sum();
-    let instead = if choices > 0 {
-        Some(format!(
-            "it holds {choices} tuner choices: give the benchmark's table as FILE and this with `--log`"
-        ))
+        .flat_map(|(_, parsed)| &parsed.value.trace.selections)
+        .collect();
+    let instead = if choices.is_empty() {
+        let warning = read.iter().flat_map(|(_, parsed)| &parsed.warnings).next();
+        warning.map(|warning| format!("the reader said: {warning}"))
     } else {
-        read.iter()
-            .flat_map(|(_, parsed)| &parsed.warnings)
-            .next()
-            .map(|warning| format!("the reader said: {warning}"))
+        Some(format!(
+            "it holds NCCL's choices ({}); give the benchmark's table as FILE and this with `--log`",
+            ranges(choices)
+        ))
     };
     Error::NothingMeasured {
         inputs: names.join(", "),
         instead,
     }
+}
+
+/// Returns `tree+ll 128 B to 8 KiB, ring+simple 8 GiB`: runs of sizes on one path.
+fn ranges(mut choices: Vec<&Selection>) -> String {
+    choices.sort_by_key(|choice| (choice.collective, choice.bytes));
+    let runs = choices.chunk_by(|a, b| a.collective == b.collective && a.path == b.path);
+    let text = |run: &[&Selection]| {
+        let collective = run[0]
+            .collective
+            .map_or(String::new(), |collective| format!("{collective} "));
+        let (first, last) = (run[0].bytes, run[run.len() - 1].bytes);
+        let last = if first == last {
+            String::new()
+        } else {
+            format!(" to {last}")
+        };
+        format!("{collective}{} {first}{last}", run[0].path)
+    };
+    runs.map(text).collect::<Vec<_>>().join(", ")
 }

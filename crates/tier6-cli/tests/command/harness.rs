@@ -1,7 +1,7 @@
 //! Runs the built program as a user would and shows all that it says.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What one run of the program said.
@@ -40,6 +40,11 @@ impl Run {
 
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    pub fn current_dir(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
         self
     }
 
