@@ -121,9 +121,9 @@ fn strip_container_stream(text: &str) -> Option<&str> {
 
 /// `worker-3: ` in front of a comment or of a row; elsewhere a word and a colon are a message.
 fn strip_label(text: &str) -> Option<&str> {
-    let (label, rest) = text.split_once(": ")?;
-    let rest = rest.trim_start();
-    let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
+    let label = text.bytes().take_while(|b| is_name(b)).count();
+    let rest = text[label..].strip_prefix(": ")?.trim_start();
     let mut words = rest.split_ascii_whitespace().take(3);
     let mut starts = |class: fn(&char) -> bool| {
         let word = words.next();
@@ -133,7 +133,7 @@ fn strip_label(text: &str) -> Option<&str> {
     let digit: fn(&char) -> bool = char::is_ascii_digit;
     let is_ours = rest.starts_with('#')
         || (starts(digit) && starts(digit) && starts(char::is_ascii_lowercase));
-    (label.bytes().all(is_name) && is_ours).then_some(rest)
+    is_ours.then_some(rest)
 }
 
 /// Removes terminal control sequences: `ESC [ … letter`, `ESC ] … BEL`, `ESC` and one character.

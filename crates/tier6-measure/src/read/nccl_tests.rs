@@ -26,6 +26,7 @@ use header::{HeaderLine, recognise};
 use row::{Half, Piece, Preamble, Tokens, placed};
 use run_builder::TableRow;
 use runs::Runs;
+use std::borrow::Cow;
 use std::rc::Rc;
 use tier6_collective::Path;
 
@@ -196,7 +197,10 @@ impl<'o> TextReader<'o> {
 
     /// Takes in a text that is not a log line.
     fn text(&mut self, bytes: &[u8], line: u64, end: TextEnd) {
-        let text = String::from_utf8_lossy(bytes);
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(bytes),
+        };
         let cleaned = clean(&text);
         let (hashed, body) = split_hashes(&cleaned);
         if body.is_empty() {
