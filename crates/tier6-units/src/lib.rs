@@ -14,6 +14,6 @@ mod size_range;
 mod time;
 
 pub use bytes::{Bytes, ParseBytesError};
-pub use rate::GbPerSec;
+pub use rate::{GbPerSec, ParseGbPerSecError};
 pub use size_range::{ParseSizeRangeError, SizeRange};
 pub use time::{Micros, ParseMicrosError};

@@ -2,8 +2,19 @@
 
 use crate::{Bytes, Micros};
 use std::fmt;
+use std::str::FromStr;
 
 /// Decimal gigabytes per second: 10^9 B/s, the unit of nccl-tests' `algbw` and `busbw`.
+///
+/// Parsing wants a unit and tells bytes (`B`) from bits (`b`, `bps`): `450 GB/s`, `400 Gb/s`,
+/// `400Gbps`, `1.8 TB/s`. What a datasheet may mean either way, such as `400G`, is refused.
+///
+/// ```
+/// use tier6_units::GbPerSec;
+/// assert_eq!("400 Gb/s".parse(), Ok(GbPerSec::new(50.0)));
+/// assert_eq!("50GB/s".parse(), Ok(GbPerSec::new(50.0)));
+/// assert!("400G".parse::<GbPerSec>().is_err());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct GbPerSec(f64);
 
@@ -43,5 +54,150 @@ impl GbPerSec {
 impl fmt::Display for GbPerSec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{:.2} GB/s", self.0))
+    }
+}
+
+/// Why a text is not a rate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseGbPerSecError {
+    /// The text does not start with a number that is zero or more.
+    #[error("expected a rate such as `450 GB/s` or `400 Gb/s`, found `{0}`")]
+    NotANumber(String),
+    /// The unit could mean bits or bytes.
+    #[error("`{text}` may mean bits or bytes; write `{number} GB/s` or `{number} Gb/s`")]
+    Ambiguous {
+        /// The whole text.
+        text: String,
+        /// Its number.
+        number: String,
+    },
+    /// The unit counts transfers, whose payload depends on lanes and encoding.
+    #[error("`{0}` counts transfers, not bytes; write the rate of all lanes in GB/s")]
+    Transfers(String),
+    /// The suffix is not a unit of rate.
+    #[error("unknown unit `{unit}` in `{text}`; use GB/s (bytes) or Gb/s, Gbps (bits)")]
+    UnknownUnit {
+        /// The whole text.
+        text: String,
+        /// Its suffix.
+        unit: String,
+    },
+}
+
+impl FromStr for GbPerSec {
+    type Err = ParseGbPerSecError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let trimmed = text.trim();
+        let end = trimmed
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(end);
+        let value = number
+            .parse::<f64>()
+            .ok()
+            .filter(|value| value.is_finite())
+            .ok_or_else(|| ParseGbPerSecError::NotANumber(text.to_owned()))?;
+        // Multiplied before divided, so that 400 Gb/s is 50 GB/s exactly.
+        match read_unit(unit.trim()) {
+            Unit::Bytes(giga) => Ok(Self(value * giga)),
+            Unit::Bits(giga) => Ok(Self(value * giga / 8.0)),
+            Unit::Ambiguous => Err(ParseGbPerSecError::Ambiguous {
+                text: text.to_owned(),
+                number: number.to_owned(),
+            }),
+            Unit::Transfers => Err(ParseGbPerSecError::Transfers(text.to_owned())),
+            Unit::Unknown => Err(ParseGbPerSecError::UnknownUnit {
+                text: text.to_owned(),
+                unit: unit.trim().to_owned(),
+            }),
+        }
+    }
+}
+
+/// What a suffix counts; the number is its prefix in units of 10^9.
+enum Unit {
+    Bytes(f64),
+    Bits(f64),
+    Ambiguous,
+    Transfers,
+    Unknown,
+}
+
+fn read_unit(unit: &str) -> Unit {
+    let (prefix, rest) = match unit.chars().next() {
+        None => return Unit::Ambiguous,
+        Some('k' | 'K') => (1e-6, &unit[1..]),
+        Some('m' | 'M') => (1e-3, &unit[1..]),
+        Some('g' | 'G') => (1.0, &unit[1..]),
+        Some('t' | 'T') => (1e3, &unit[1..]),
+        Some(_) => (1e-9, unit),
+    };
+    match rest {
+        "B/s" | "Bps" => Unit::Bytes(prefix),
+        // A small `b` behind a small prefix, as in `gb/s`, is careless, not a choice.
+        "b/s" if unit.starts_with(|c: char| matches!(c, 'm' | 'g' | 't')) => Unit::Ambiguous,
+        "b/s" | "bps" | "bit/s" | "bits/s" => Unit::Bits(prefix),
+        "" | "B" | "b" | "/s" => Unit::Ambiguous,
+        "T/s" => Unit::Transfers,
+        _ => Unit::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: Result<f64, &str>) {
+        match (text.parse::<GbPerSec>(), expect) {
+            (Ok(rate), Ok(want)) => {
+                let tolerance = want * 1e-15; // one rounding of the prefix
+                assert!((rate.get() - want).abs() <= tolerance, "{text}: {rate:?}");
+            }
+            (Err(error), Err(want)) => assert!(error.to_string().contains(want), "{text}: {error}"),
+            (got, want) => panic!("{text}: got {got:?}, want {want:?}"),
+        }
+    }
+
+    #[test]
+    fn bytes_and_bits_are_told_apart() {
+        check("450 GB/s", Ok(450.0));
+        check("50GB/s", Ok(50.0));
+        check("400Gbps", Ok(50.0));
+        check("400 Gb/s", Ok(50.0));
+        check("400 Gbit/s", Ok(50.0));
+        check("200gbps", Ok(25.0));
+        check("1.8 TB/s", Ok(1800.0));
+        check("3.2 Tb/s", Ok(400.0));
+        check("900 MB/s", Ok(0.9));
+        check("12.5GBps", Ok(12.5));
+        check("1000000000 B/s", Ok(1.0));
+        check("0 GB/s", Ok(0.0));
+    }
+
+    #[test]
+    fn what_may_mean_both_is_refused() {
+        check("400G", Err("write `400 GB/s` or `400 Gb/s`"));
+        check("400", Err("bits or bytes"));
+        check("400 gb/s", Err("bits or bytes"));
+        check("400GB", Err("bits or bytes"));
+    }
+
+    #[test]
+    fn what_is_not_a_rate_is_refused() {
+        check("", Err("expected a rate"));
+        check("fast", Err("expected a rate"));
+        check("-1 GB/s", Err("expected a rate"));
+        check("1..2 GB/s", Err("expected a rate"));
+        check("16 GT/s", Err("counts transfers"));
+        check("1 GiB/s", Err("unknown unit `GiB/s`"));
+        check("1 µB/s", Err("unknown unit"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text: String) {
+            let _ = text.parse::<GbPerSec>();
+        }
     }
 }
