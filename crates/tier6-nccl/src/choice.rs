@@ -37,6 +37,8 @@ pub enum Basis {
     LeastTime,
     /// Nothing was available, so Ring runs without its filters; only up to 2.23.
     RingBackup,
+    /// A rule of a tuner configuration names it.
+    Rule,
 }
 
 /// NCCL finds no candidate, and the call fails.
@@ -108,6 +110,23 @@ impl CostTable {
             warps,
             basis,
         })
+    }
+
+    /// Returns the choice when somebody else picks the candidate: its time by the model, its
+    /// channels and warps. The time is NaN where the candidate is not available.
+    pub(crate) fn launched(&self, call: &Call, candidate: Candidate) -> Choice {
+        let time_us = match self.entry(call, candidate) {
+            Entry::Time(us) | Entry::Backup(us) => us,
+            Entry::Unavailable { .. } => f32::NAN,
+        };
+        let (channels_max, warps) = self.launch(call, candidate);
+        Choice {
+            candidate,
+            time_us,
+            channels_max,
+            warps,
+            basis: Basis::Rule,
+        }
     }
 
     /// Returns every candidate's entry for one call.

@@ -9,6 +9,7 @@
 //! copy-engine collectives, which bypass the tuner, and measured times, which belong to the
 //! crates above.
 
+mod c_number;
 mod call;
 mod candidate;
 mod choice;
@@ -23,6 +24,7 @@ mod release;
 mod schedule;
 mod settings;
 mod term;
+mod tuner_config;
 mod verify;
 mod version;
 mod why_not;
@@ -46,6 +48,11 @@ pub use release::{Evidence, FoundRelease, RELEASES, Release, UnknownVersionError
 pub use schedule::{Scheduled, Shares, UserCall};
 pub use settings::{FilterError, NcclError, Settings};
 pub use term::{Operation, Term};
+pub use tuner_config::{
+    Buffers, Channels, Dialect, Finding, Fixed, Interval, LintContext, PluginAnswer, PluginQuery,
+    RuleCode, Severity, TunedChoice, TunerConfig, TunerRule, UnknownDialectError, WriteConfigError,
+    fix_config, lint_config, read_config, write_config,
+};
 pub use verify::{
     Difference, Group, OracleFile, TableReport, Tally, VerifyError, VerifyReport, verify,
 };

@@ -74,6 +74,10 @@ pub fn system_names() -> Vec<&'static str> {
 /// # Errors
 ///
 /// Fails when no system has the name.
+///
+/// # Panics
+///
+/// Never, as long as the bundled systems are communicators.
 pub fn named_system(
     name: &str,
     release: &'static Release,

@@ -7,6 +7,7 @@
 mod filter;
 mod limits;
 
+use crate::c_number::integer;
 use crate::release::{FilterSyntax, Release};
 pub use filter::FilterError;
 pub(crate) use filter::{Filter, ProtocolState};
@@ -135,37 +136,6 @@ impl NcclError {
     }
 }
 
-/// Reads an integer as C's `strtoll` with base 0 does: blanks, a sign, `0x` or a leading 0,
-/// then digits up to the first other character. No digits read as 0; empty is unset.
-fn integer(text: &str) -> Option<i64> {
-    if text.is_empty() {
-        return None;
-    }
-    let text = text.trim_start();
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let hex = digits
-        .strip_prefix("0x")
-        .or_else(|| digits.strip_prefix("0X"))
-        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_hexdigit()));
-    let (radix, digits) = match hex {
-        Some(rest) => (16, rest),
-        None if digits.starts_with('0') => (8, digits),
-        None => (10, digits),
-    };
-    let magnitude = digits
-        .chars()
-        .map_while(|c| c.to_digit(radix))
-        .fold(0_i64, |value, digit| {
-            value
-                .saturating_mul(i64::from(radix))
-                .saturating_add(i64::from(digit))
-        });
-    Some(if negative { -magnitude } else { magnitude })
-}
-
 /// Reads up to six numbers, Tree then Ring; stops at the first that is none. Negative ones
 /// leave the default.
 fn thresholds(text: &str) -> [[Option<i64>; 3]; 2] {
@@ -190,23 +160,6 @@ fn thresholds(text: &str) -> [[Option<i64>; 3]; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn integers_read_as_strtoll_reads_them() {
-        for (text, expect) in [
-            ("", None),
-            ("64", Some(64)),
-            (" -5", Some(-5)),
-            ("0x40", Some(64)),
-            ("010", Some(8)),
-            ("0", Some(0)),
-            ("100k", Some(100)),
-            ("rubbish", Some(0)),
-            ("0x", Some(0)),
-        ] {
-            assert_eq!(integer(text), expect, "`{text}`");
-        }
-    }
 
     #[test]
     fn thresholds_stop_at_the_first_comma() {

@@ -5,7 +5,8 @@
 //! known without the search, so those variables are left alone. Source: `TUNER_SPEC.md`
 //! sections 10 and 11, and the communicators of the oracle with and without each variable.
 
-use super::{Settings, integer};
+use super::Settings;
+use crate::c_number::integer;
 use crate::candidate::NcclAlgorithm;
 use crate::communicator::{Communicator, Graph};
 use crate::release::Release;
