@@ -10,7 +10,7 @@ mod line;
 mod printed;
 
 use crate::candidate::NcclAlgorithm;
-use crate::communicator::{Cpu, Graph};
+use crate::communicator::{Cpu, Graph, Pattern};
 use crate::version::Version;
 pub use identify::{Identified, IdentifyError, TableBasis};
 use line::Fact;
@@ -89,14 +89,23 @@ pub fn read_log(text: &str) -> NcclLog {
             _ => {}
         }
         let line = number as u64 + 1;
-        let at = *index.entry(source.to_owned()).or_insert_with(|| {
-            speakers.push(LoggedCommunicator {
-                source: source.to_owned(),
-                line,
-                ..LoggedCommunicator::default()
-            });
-            speakers.len() - 1
-        });
+        let known = index.get(source).copied();
+        let at = match known {
+            Some(at) if !speakers[at].is_over(&fact) => at,
+            _ => {
+                // A second communicator of a thread stands on the same topology.
+                let before = known.map(|at| &speakers[at]);
+                speakers.push(LoggedCommunicator {
+                    source: source.to_owned(),
+                    line,
+                    cpu: before.and_then(|before| before.cpu),
+                    has_nvswitch: before.is_some_and(|before| before.has_nvswitch),
+                    ..LoggedCommunicator::default()
+                });
+                index.insert(source.to_owned(), speakers.len() - 1);
+                speakers.len() - 1
+            }
+        };
         if let Some(warning) = speakers[at].learn(fact) {
             log.warnings.push(format!("line {line}: {warning}"));
         }
@@ -113,6 +122,13 @@ pub fn read_log(text: &str) -> NcclLog {
 }
 
 impl LoggedCommunicator {
+    /// Says whether the fact starts another communicator: a ring search after the line that
+    /// ends the searches of this one.
+    fn is_over(&self, fact: &Fact) -> bool {
+        let is_ring = matches!(fact, Fact::Graph(graph) if graph.pattern == Some(Pattern::Ring));
+        is_ring && self.n_ranks.is_some()
+    }
+
     /// Takes a fact; returns a warning when it contradicts an earlier one.
     fn learn(&mut self, fact: Fact) -> Option<String> {
         match fact {
@@ -170,7 +186,6 @@ impl LoggedCommunicator {
     /// The searches run in a fixed order: ring, tree, CollNetChain, CollNetDirect, NVLS. Only
     /// CollNetChain shares its pattern with another, the tree before it.
     fn learn_graph(&mut self, graph: Graph) -> Option<String> {
-        use crate::communicator::Pattern;
         let tree = NcclAlgorithm::Tree as usize;
         let algorithm = match graph.pattern {
             Some(Pattern::Ring) => NcclAlgorithm::Ring,

@@ -137,6 +137,7 @@ enum Kind {
 struct Place<'a> {
     /// The folder whose communicators its rows name.
     communicators: &'a str,
+    version: Version,
     release: &'static Release,
     kind: Kind,
 }
@@ -163,9 +164,9 @@ pub fn verify(files: &[OracleFile<'_>]) -> Result<VerifyReport, VerifyError> {
     for ((file, place), report) in files.iter().zip(&places).zip(&mut reports) {
         if place.kind == Kind::Tables {
             let mut sheet = Sheet::new(file.name);
-            let tables = tables::compare(file.text, place.release, &mut sheet);
+            let tables = tables::compare(file.text, place, &mut sheet);
             known
-                .entry((place.communicators, place.release.version()))
+                .entry((place.communicators, place.version))
                 .or_default()
                 .extend(tables);
             *report = Some(sheet);
@@ -173,7 +174,7 @@ pub fn verify(files: &[OracleFile<'_>]) -> Result<VerifyReport, VerifyError> {
     }
     let none = BTreeMap::new();
     for ((file, place), report) in files.iter().zip(&places).zip(&mut reports) {
-        let key = (place.communicators, place.release.version());
+        let key = (place.communicators, place.version);
         let tables = known.get(&key).unwrap_or(&none);
         let mut sheet = Sheet::new(file.name);
         match place.kind {
@@ -219,6 +220,7 @@ fn place(name: &str) -> Result<Place<'_>, VerifyError> {
             "env" | "fuzz" => folder,
             _ => "systems",
         },
+        version,
         release: found.release,
         kind,
     })

@@ -220,6 +220,23 @@ fn a_log_without_tables_guesses_and_says_so() {
 }
 
 #[test]
+fn a_thread_with_two_communicators_says_both() {
+    let patterns = |channels: i32| {
+        format!(
+            "a:1:1 [0] NCCL INFO Pattern 4, crossNic 0, nChannels {channels}, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1\n\
+             a:1:1 [0] NCCL INFO Pattern 1, crossNic 0, nChannels {channels}, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1\n\
+             a:1:1 [0] NCCL INFO comm 0x2 rank 0 nRanks {channels} nNodes 1 localRanks {channels} localRank 0 MNNVL 0\n"
+        )
+    };
+    let cpu = "a:1:1 [0] NCCL INFO CPU/0 (1/2/-1)\n";
+    let log = read_log(&format!("{cpu}{}{}", patterns(4), patterns(2)));
+    assert_eq!(log.warnings, [] as [String; 0]);
+    let ranks: Vec<Option<i32>> = log.communicators.iter().map(|c| c.n_ranks).collect();
+    assert_eq!(ranks, [Some(4), Some(2)]);
+    assert_eq!(log.communicators[1].cpu, log.communicators[0].cpu);
+}
+
+#[test]
 fn a_log_that_lacks_a_graph_says_which() {
     let log = read_log(
         "a:1:1 [0] NCCL INFO Pattern 4, crossNic 0, nChannels 2, bw 12.000000/12.000000, type SYS/PHB, sameChannels 1\n\

@@ -40,6 +40,10 @@ impl Model<'_> {
     }
 
     pub(crate) fn thread_thresholds(&self) -> PerCandidate<i64> {
+        if self.communicator.n_ranks == 1 {
+            // NCCL leaves before it fills them.
+            return [[0; 3]; 7];
+        }
         let mut thresholds = [[8, 8, 64]; 7];
         thresholds[RING][LL] *= i64::from(self.communicator.n_ranks);
         thresholds[NcclAlgorithm::CollNetDirect as usize][SIMPLE] = 512;

@@ -1,10 +1,9 @@
 //! Lines of communicators: latency and bandwidth tables, thread limits and thresholds.
 
-use super::{Row, Sheet, same_bits};
+use super::{Place, Row, Sheet, same_bits};
 use crate::candidate::{Candidate, NcclAlgorithm, NcclCollective};
 use crate::communicator::RawCommunicator;
 use crate::cost_table::CostTable;
-use crate::release::Release;
 use crate::settings::{NcclError, Settings};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -49,7 +48,7 @@ impl Single {
 /// Compares every line and returns the tables by the communicators' names.
 pub(super) fn compare(
     text: &str,
-    release: &'static Release,
+    place: &Place<'_>,
     sheet: &mut Sheet,
 ) -> Vec<(String, CostTable)> {
     let mut tables = Vec::new();
@@ -61,7 +60,7 @@ pub(super) fn compare(
         match serde_json::from_str::<Line>(json) {
             Ok(line) => {
                 let mut row = Row::new(&line.id, None, number);
-                let table = compare_line(&line, release, &mut row);
+                let table = compare_line(&line, place, &mut row);
                 sheet.count(row);
                 tables.extend(table.map(|table| (line.id, table)));
             }
@@ -75,9 +74,10 @@ pub(super) fn compare(
     tables
 }
 
-fn compare_line(line: &Line, release: &'static Release, row: &mut Row<'_>) -> Option<CostTable> {
+fn compare_line(line: &Line, place: &Place<'_>, row: &mut Row<'_>) -> Option<CostTable> {
+    let release = place.release;
     if let Some(version) = &line.version {
-        row.check_text("version", &release.version().to_string(), version);
+        row.check_text("version", &place.version.to_string(), version);
     }
     let env = line.env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let settings = match (Settings::from_env(env, release), line.error) {
