@@ -24,11 +24,18 @@ pub enum Algorithm {
     CollNetDirect,
     CollNetChain,
     Pat,
+    /// A binomial tree: Broadcast, Reduce, Gather, Scatter.
+    Binomial,
+    /// Broadcast as a binomial Scatter and a ring AllGather.
+    ScatterAllGather,
+    /// Ring phases along the dimensions of a torus.
+    TorusBucket,
+    Swing,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order of the contract.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 21] = [
         Self::Ring,
         Self::BidirRing,
         Self::Tree,
@@ -46,6 +53,10 @@ impl Algorithm {
         Self::CollNetDirect,
         Self::CollNetChain,
         Self::Pat,
+        Self::Binomial,
+        Self::ScatterAllGather,
+        Self::TorusBucket,
+        Self::Swing,
     ];
 
     /// Returns the name in JSON and on the command line.
@@ -68,6 +79,10 @@ impl Algorithm {
             Self::CollNetDirect => "collnet_direct",
             Self::CollNetChain => "collnet_chain",
             Self::Pat => "pat",
+            Self::Binomial => "binomial",
+            Self::ScatterAllGather => "scatter_all_gather",
+            Self::TorusBucket => "torus_bucket",
+            Self::Swing => "swing",
         }
     }
 }

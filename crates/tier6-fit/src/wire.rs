@@ -57,6 +57,10 @@ pub(crate) fn wire_bandwidth(
         | Algorithm::OneShot
         | Algorithm::TwoShot
         | Algorithm::Hierarchical
-        | Algorithm::Pat => None,
+        | Algorithm::Pat
+        | Algorithm::Binomial
+        | Algorithm::ScatterAllGather
+        | Algorithm::TorusBucket
+        | Algorithm::Swing => None,
     }
 }

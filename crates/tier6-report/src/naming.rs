@@ -42,6 +42,10 @@ const fn algorithm(algorithm: Algorithm) -> &'static str {
         Algorithm::CollNetDirect => "CollNetDirect",
         Algorithm::CollNetChain => "CollNetChain",
         Algorithm::Pat => "PAT",
+        Algorithm::Binomial => "Binomial",
+        Algorithm::ScatterAllGather => "ScatterAllGather",
+        Algorithm::TorusBucket => "TorusBucket",
+        Algorithm::Swing => "Swing",
     }
 }
 
