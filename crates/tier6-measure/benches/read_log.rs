@@ -50,8 +50,8 @@ fn compare(path: &Path, tagged: Tags) {
         }));
         ours.push(seconds(|| {
             let file = File::open(path).expect("the log opens");
-            let input = BufReader::with_capacity(256 << 10, file);
-            let parsed = read(input, &ReadOptions::default()).expect("the log is read");
+            let parsed =
+                read(BufReader::new(file), &ReadOptions::default()).expect("the log is read");
             assert!(parsed.value.runs[0].rows >= u64::from(SIZES));
             assert_eq!(parsed.value.trace.selections.len(), SIZES as usize);
         }));

@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-/// Removes colours, tags, quotes and blanks around a line.
+/// Removes colours, tags, quotes and blanks around a line; other blanks become spaces.
 pub(super) fn clean(line: &str) -> Cow<'_, str> {
-    if line.contains('\u{1b}') {
-        let plain = without_escapes(line);
+    if line.contains('\u{1b}') || !line.is_ascii() {
+        let plain = plain_characters(line);
         return Cow::Owned(without_tags(&plain).to_owned());
     }
     Cow::Borrowed(without_tags(line))
@@ -136,14 +136,23 @@ fn strip_label(text: &str) -> Option<&str> {
     is_ours.then_some(rest)
 }
 
-/// Removes terminal control sequences: `ESC [ … letter`, `ESC ] … BEL`, `ESC` and one character.
-fn without_escapes(line: &str) -> String {
+/// Removes terminal control sequences (`ESC [ … letter`, `ESC ] … BEL`, `ESC` and one character)
+/// and what web pages paste: blanks that do not break, characters without width.
+fn plain_characters(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
-        if character != '\u{1b}' {
-            plain.push(character);
-            continue;
+        match character {
+            '\u{1b}' => {}
+            '\u{200b}' | '\u{feff}' => continue,
+            blank if blank.is_whitespace() => {
+                plain.push(' ');
+                continue;
+            }
+            other => {
+                plain.push(other);
+                continue;
+            }
         }
         match characters.next() {
             Some('[') => {
@@ -212,6 +221,12 @@ mod tests {
         check("node2: Test NCCL failure", "node2: Test NCCL failure");
         check("[a", "[a");
         check("warning: 2 of 3 failed", "warning: 2 of 3 failed");
+    }
+
+    #[test]
+    fn blanks_of_web_pages_are_blanks() {
+        check("\u{feff}64\u{a0}\u{a0}16\u{2003}float", "64  16 float");
+        check("\u{200b}# size", "# size");
     }
 
     #[test]

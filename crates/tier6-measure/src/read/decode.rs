@@ -41,7 +41,8 @@ pub(super) fn decode<'a>(input: impl BufRead + 'a) -> Result<Decoded<'a>, ReadEr
     let (head, plain) = peek(plain, HEAD_BYTES)?;
     let Some(encoding) = Encoding::of(&head) else {
         let head = String::from_utf8_lossy(&head).into_owned();
-        let text = Box::new(plain);
+        // Large blocks, however small the caller's buffer is.
+        let text = Box::new(BufReader::with_capacity(BLOCK_BYTES, plain));
         return Ok(Decoded {
             head,
             text,

@@ -232,7 +232,7 @@ impl<'o> TextReader<'o> {
             .is_some_and(|layout| layout.source == LayoutSource::Header);
         // Without a header only a known data type tells a row from a sentence.
         if !has_header && tokens.starts_row() && !tokens.names_datatype() {
-            return false;
+            return self.is_cut_start(tokens, line, end);
         }
         let mut layout = known.unwrap_or_else(|| {
             let found = Layout::from_row(tokens);
@@ -246,7 +246,7 @@ impl<'o> TextReader<'o> {
             layout = Rc::new(fits);
         }
         match piece {
-            Piece::Foreign => return false,
+            Piece::Foreign => return self.is_cut_start(tokens, line, end),
             Piece::Row {
                 preamble,
                 halves,
@@ -275,6 +275,17 @@ impl<'o> TextReader<'o> {
         }
         self.saw_pieces = true;
         true
+    }
+
+    /// Reports digits at the end of an input that breaks off in a table.
+    fn is_cut_start(&mut self, tokens: &Tokens<'_>, line: u64, end: TextEnd) -> bool {
+        let is_cut =
+            end == TextEnd::Input && tokens.starts_with_digits() && self.runs.is_in_table();
+        if is_cut {
+            let text = "the last row is cut and is not used";
+            self.not_used(WarningCode::CutRow, line, text);
+        }
+        is_cut
     }
 
     fn not_used(&mut self, code: WarningCode, line: u64, text: &str) {

@@ -54,6 +54,7 @@ fn the_published_paste_is_read() {
     assert!(messages(&parsed, WarningCode::Inconsistent).is_empty());
     let notes = messages(&parsed, WarningCode::Note).join("; ");
     assert!(notes.contains("mean 96.05"), "{notes}");
+    assert!(notes.contains("8 B off the 16-byte grid"), "{notes}");
     let Some(input) = published("34-g5-topology-file-and-version", "nccl-tests-2.18.5.txt") else {
         return;
     };

@@ -3,7 +3,7 @@
 
 use super::columns::LayoutSource;
 use super::header::apply_options;
-use super::run_builder::RunBuilder;
+use super::run_builder::{ALIGNMENT_BYTES, RunBuilder};
 use super::signature::Signature;
 use super::sweep::Sweep;
 use crate::read::command::timing_notes;
@@ -228,6 +228,12 @@ fn report_data(run: &RunBuilder, warnings: &mut WarningList) {
     if let Some(found) = &run.inconsistent {
         let text = format!("{} ({} such results)", found.example, found.count);
         warnings.push(WarningCode::Inconsistent, found.line, text);
+    }
+    if let Some(left) = run.misalignment.filter(|left| *left > 0 && run.rows > 1) {
+        let text = format!(
+            "every size is {left} B off the {ALIGNMENT_BYTES}-byte grid, which may cost a little"
+        );
+        warnings.push(WarningCode::Note, run.first_line, text);
     }
     let two = run
         .layout

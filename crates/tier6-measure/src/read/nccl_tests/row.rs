@@ -48,6 +48,10 @@ impl<'a> Tokens<'a> {
         self.0.last().map(|token| token.text)
     }
 
+    pub(super) fn starts_with_digits(&self) -> bool {
+        self.0.first().is_some_and(|token| is_digits(token.text))
+    }
+
     /// Says whether the line starts like a row: a size, a count, a data type.
     pub(super) fn starts_row(&self) -> bool {
         match self.0.as_slice() {

@@ -94,7 +94,12 @@ pub(super) struct RunBuilder {
     pub inconsistent: Option<Finding>,
     pub wrong: Option<Finding>,
     pub zero_sizes: Option<Finding>,
+    /// What all sizes leave when divided by [`ALIGNMENT_BYTES`]; `None` when they differ.
+    pub misalignment: Option<u64>,
 }
+
+/// The widest access of NCCL's kernels.
+pub(super) const ALIGNMENT_BYTES: u64 = 16;
 
 impl RunBuilder {
     pub(super) fn new(first_line: u64) -> Self {
@@ -123,6 +128,7 @@ impl RunBuilder {
             inconsistent: None,
             wrong: None,
             zero_sizes: None,
+            misalignment: None,
         }
     }
 
@@ -205,6 +211,12 @@ impl RunBuilder {
         }
         if preamble.bytes == 0 {
             Finding::add(&mut self.zero_sizes, line, String::new);
+        }
+        let left = preamble.bytes % ALIGNMENT_BYTES;
+        if self.rows == 1 {
+            self.misalignment = Some(left);
+        } else if self.misalignment != Some(left) {
+            self.misalignment = None;
         }
         let is_cpu_time = self.has_cpu_time();
         let key = row.key();

@@ -65,6 +65,12 @@ impl Runs {
             .map_or(1, |count| u64::from(count.max(1)))
     }
 
+    /// Says whether rows may follow: there is a table without a footer.
+    pub(super) fn is_in_table(&self) -> bool {
+        let is_open = |run: &RunBuilder| run.layout.is_some() && !run.has_ended();
+        self.group.iter().any(is_open)
+    }
+
     /// Counts a row that was not used.
     pub(super) fn lose_row(&mut self) {
         for run in &mut self.group {
