@@ -120,7 +120,7 @@ impl ReadError {
             }
             Self::Malformed { .. } => Some("`--as DIALECT` forces another reader"),
             Self::Contradiction { .. } => {
-                Some("the log mixes runs or communicators; give one log per run")
+                Some("the log mixes runs, collectives or operators; give one log per run")
             }
         }
     }
