@@ -49,9 +49,10 @@ pub use schedule::{Scheduled, Shares, UserCall};
 pub use settings::{FilterError, NcclError, Settings};
 pub use term::{Operation, Term};
 pub use tuner_config::{
-    Buffers, Channels, Dialect, Finding, Fixed, Interval, LintContext, PluginAnswer, PluginQuery,
-    RuleCode, Severity, TunedChoice, TunerConfig, TunerRule, UnknownDialectError, WriteConfigError,
-    fix_config, lint_config, read_config, write_config,
+    Buffers, Channels, Dialect, Finding, Fixed, Interval, LintContext, PerfCsvError, PerfRow,
+    PerfRows, PluginAnswer, PluginQuery, RuleCode, ScriptMetric, ScriptRanges, Severity,
+    TunedChoice, TunerConfig, TunerRule, UnknownDialectError, WriteConfigError, fix_config,
+    lint_config, read_config, read_perf_csv, script_config, write_config,
 };
 pub use verify::{
     Difference, Group, OracleFile, TableReport, Tally, VerifyError, VerifyReport, verify,

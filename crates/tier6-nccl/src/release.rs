@@ -59,7 +59,8 @@ pub struct Release {
     pub(crate) path_numbers: PathNumbers,
     /// The CPU that decides about caps and steps: the first one, or that of all ranks together.
     pub(crate) cpu: CpuSource,
-    /// The CPU that decides about the network's overhead.
+    /// The CPU that decides about the network's overhead. The oracle shows it to be that of all
+    /// ranks from 2.22 on, earlier than the specification says.
     pub(crate) net_overhead_cpu: CpuSource,
     /// A multi-node NVLink domain counts as one node.
     pub(crate) mnnvl_is_one_node: bool,

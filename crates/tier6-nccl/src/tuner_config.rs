@@ -15,7 +15,9 @@ mod lines;
 mod lint;
 mod ncclx;
 mod own;
+mod perf_csv;
 mod positional;
+mod script;
 mod write;
 
 use crate::call::Call;
@@ -27,6 +29,8 @@ pub use finding::{Finding, RuleCode, Severity};
 pub use fix::{Fixed, fix_config};
 pub use interval::Interval;
 pub use lint::{LintContext, lint_config};
+pub use perf_csv::{PerfCsvError, PerfRow, PerfRows, read_perf_csv};
+pub use script::{ScriptMetric, ScriptRanges, script_config};
 use std::fmt;
 use std::str::FromStr;
 pub use write::{WriteConfigError, write_config};
