@@ -1,14 +1,24 @@
-//! The names of collective communication: collectives, algorithms, protocols, data types,
-//! reduction operators, and the bus factors that turn algorithm into bus bandwidth.
+//! The names of collective communication (collectives, algorithms, protocols, data types,
+//! reduction operators, and the bus factors that turn algorithm into bus bandwidth), and
+//! schedules: what each algorithm really sends.
 //!
 //! Names in text follow the command-line contract (`all_reduce`, `halving_doubling`, `ll128`);
 //! the readers of other tools' spellings live with the formats, in `tier6-measure` and
-//! `tier6-nccl`.
+//! `tier6-nccl`. [`build`] makes the [`Schedule`] of a collective and an algorithm,
+//! [`Schedule::check`] proves that a schedule computes its collective, and custom schedules come
+//! from JSON ([`read_json`]) XML.
 
 mod algorithm;
 mod collective;
 mod datatype;
+mod schedule;
 
 pub use algorithm::{Algorithm, Path, Protocol};
 pub use collective::Collective;
 pub use datatype::{DataType, RedOp};
+pub use schedule::{
+    BidirForm, Buffer, BuildError, BuildOptions, Distance, Endpoint, Flaw, Flow, Grain, GroupId,
+    Handshake, Layout, Memory, Op, PairBytes, Partner, Piece, Place, Placement, PortId, RANKS_MAX,
+    RankId, ReadError, Route, SCHEMA, Schedule, Slot, Steps, TorusPorts, Transfer,
+    TransferId, Violation, build, offered, offers, read_json,
+};

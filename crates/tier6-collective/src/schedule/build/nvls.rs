@@ -1,0 +1,81 @@
+//! NVLS: the switch reads and adds (load-reduce), the switch multicasts (store).
+//!
+//! AllReduce: each rank owns M/N; the switch hands it the sum of that slice, it stores the slice
+//! to all. Each rank's link carries M (1 + 1/N) per direction (FACTS B.6). ReduceScatter is the
+//! first half, AllGather the second.
+//!
+//! NVLSTree, over nodes: load-reduce of M/g by each rank of a node, a double binary tree across
+//! the nodes on each rail, multicast in the node; K pieces per tree.
+
+use crate::Collective;
+use crate::schedule::Schedule;
+use crate::schedule::draft::Draft;
+use crate::schedule::ids::{GroupId, PortId, RankId, Slot};
+use crate::schedule::transfer::{Leg, Op, Piece, Route};
+
+use super::nodes::Nodes;
+use super::tree::{Load, double_tree};
+use super::{BuildError, Job};
+
+/// Clear of the six ports of the double tree.
+const LOADS: PortId = PortId(6);
+const STORES: PortId = PortId(7);
+
+pub(super) fn build(job: &Job) -> Schedule {
+    let mut draft = job.in_place(job.ranks());
+    let all = draft.add_group((0..job.ranks()).map(RankId).collect());
+    if job.collective != Collective::AllGather {
+        for rank in 0..job.ranks() {
+            let slice = draft.memory().recv(rank);
+            load_reduce(&mut draft, all, rank, slice);
+        }
+    }
+    if job.collective != Collective::ReduceScatter {
+        for rank in 0..job.ranks() {
+            let slice = draft.memory().recv(rank);
+            multicast(&mut draft, all, rank, slice);
+        }
+    }
+    draft.finish()
+}
+
+pub(super) fn build_tree(job: &Job) -> Result<Schedule, BuildError> {
+    let nodes = Nodes::of(job)?;
+    let per_rail = 2 * job.options.pieces;
+    let mut draft = job.in_place_with_scratch(nodes.ranks_per_node * per_rail, per_rail);
+    let groups: Vec<GroupId> = (0..nodes.count)
+        .map(|node| draft.add_group(nodes.node(node).into_iter().map(RankId).collect()))
+        .collect();
+    let trees: Vec<_> = (0..nodes.ranks_per_node)
+        .map(|local| double_tree(nodes.rail(local)))
+        .collect();
+    for piece in 0..per_rail {
+        for (local, trees) in (0..).zip(&trees) {
+            let chunk = local * per_rail + piece;
+            let slice = draft.memory().recv(chunk);
+            let tree = &trees[(piece % 2) as usize];
+            let load = Load::of(&draft, chunk, piece);
+            for (group, rank) in groups.iter().zip(nodes.rail(local)) {
+                load_reduce(&mut draft, *group, rank, slice);
+            }
+            tree.reduce(&mut draft, load);
+            tree.broadcast(&mut draft, load);
+            for (group, rank) in groups.iter().zip(nodes.rail(local)) {
+                multicast(&mut draft, *group, rank, slice);
+            }
+        }
+    }
+    Ok(draft.finish())
+}
+
+fn load_reduce(draft: &mut Draft, group: GroupId, rank: u32, slice: Slot) {
+    let dst = RankId(rank);
+    let leg = Leg::new(Route::LoadReduce { group, dst }, Op::Copy).through(LOADS);
+    draft.push(leg, &[Piece::same(slice, 1)]);
+}
+
+fn multicast(draft: &mut Draft, group: GroupId, rank: u32, slice: Slot) {
+    let src = RankId(rank);
+    let leg = Leg::new(Route::Multicast { src, group }, Op::Copy).through(STORES);
+    draft.push(leg, &[Piece::same(slice, 1)]);
+}

@@ -1,0 +1,152 @@
+//! Sets of ranks, cheap for the sets that collectives make.
+//!
+//! A ring sums arcs of ranks, a tree intervals; those take two numbers. Any other set is a bitmap
+//! that is kept once, and unions of bitmaps are remembered, so that 1,024 ranks need little.
+
+use std::collections::HashMap;
+
+use super::ids::RankId;
+
+/// A set of ranks that belongs to a [`RankSets`]; never empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum RankSet {
+    /// `len` ranks from `start` on, modulo N; all ranks start at 0.
+    Arc { start: u32, len: u32 },
+    /// An index in the bitmaps.
+    Listed(u32),
+}
+
+/// The sets in use.
+pub(crate) struct RankSets {
+    ranks: u32,
+    bitmaps: Vec<Box<[u64]>>,
+    // Both are for lookup only; no order of theirs reaches a result.
+    known: HashMap<Box<[u64]>, u32>,
+    unions: HashMap<(RankSet, RankSet), RankSet>,
+}
+
+impl RankSets {
+    pub(crate) fn new(ranks: u32) -> Self {
+        Self {
+            ranks,
+            bitmaps: Vec::new(),
+            known: HashMap::new(),
+            unions: HashMap::new(),
+        }
+    }
+
+    pub(crate) const fn one(rank: u32) -> RankSet {
+        RankSet::Arc {
+            start: rank,
+            len: 1,
+        }
+    }
+
+    pub(crate) const fn all(&self) -> RankSet {
+        RankSet::Arc {
+            start: 0,
+            len: self.ranks,
+        }
+    }
+
+    /// Returns the union of two disjoint sets, or a rank that is in both.
+    pub(crate) fn disjoint_union(&mut self, a: RankSet, b: RankSet) -> Result<RankSet, RankId> {
+        if let (RankSet::Arc { start: s, len: l }, RankSet::Arc { start: t, len: m }) = (a, b)
+            && l + m <= self.ranks
+        {
+            let arc = |start, len| {
+                let start = if len == self.ranks { 0 } else { start };
+                Ok(RankSet::Arc { start, len })
+            };
+            if (s + l) % self.ranks == t {
+                return arc(s, l + m);
+            }
+            if (t + m) % self.ranks == s {
+                return arc(t, l + m);
+            }
+        }
+        if let Some(union) = self.unions.get(&(a, b)) {
+            return Ok(*union);
+        }
+        let (left, right) = (self.bitmap(a), self.bitmap(b));
+        for (word, (x, y)) in (0..).zip(left.iter().zip(&right)) {
+            if x & y != 0 {
+                return Err(RankId(word * u64::BITS + (x & y).trailing_zeros()));
+            }
+        }
+        let union = self.intern(left.iter().zip(&right).map(|(x, y)| x | y).collect());
+        self.unions.insert((a, b), union);
+        Ok(union)
+    }
+
+    /// Returns the set in words: `ranks 0-2, 5`.
+    pub(crate) fn describe(&self, set: RankSet) -> String {
+        let bitmap = self.bitmap(set);
+        let inside = |rank: u32| bitmap[(rank / 64) as usize] >> (rank % 64) & 1 == 1;
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for rank in (0..self.ranks).filter(|rank| inside(*rank)) {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == rank => *last = rank,
+                _ => runs.push((rank, rank)),
+            }
+        }
+        let runs: Vec<String> = runs
+            .iter()
+            .map(|(first, last)| match last - first {
+                0 => first.to_string(),
+                _ => format!("{first}-{last}"),
+            })
+            .collect();
+        format!("ranks {}", runs.join(", "))
+    }
+
+    fn bitmap(&self, set: RankSet) -> Box<[u64]> {
+        match set {
+            RankSet::Listed(index) => self.bitmaps[index as usize].clone(),
+            RankSet::Arc { start, len } => {
+                let mut words = vec![0; self.ranks.div_ceil(u64::BITS) as usize];
+                for rank in (start..start + len).map(|rank| rank % self.ranks) {
+                    words[(rank / 64) as usize] |= 1_u64 << (rank % 64);
+                }
+                words.into_boxed_slice()
+            }
+        }
+    }
+
+    fn intern(&mut self, bitmap: Box<[u64]>) -> RankSet {
+        if bitmap.iter().map(|word| word.count_ones()).sum::<u32>() == self.ranks {
+            return self.all();
+        }
+        if let Some(index) = self.known.get(&bitmap) {
+            return RankSet::Listed(*index);
+        }
+        let index = u32::try_from(self.bitmaps.len()).expect("Invariant: sets fit u32");
+        self.bitmaps.push(bitmap.clone());
+        self.known.insert(bitmap, index);
+        RankSet::Listed(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unions_are_exact() {
+        let mut sets = RankSets::new(70);
+        let one = RankSets::one;
+        let far = sets.disjoint_union(one(3), one(68)).unwrap();
+        assert_eq!(sets.describe(far), "ranks 3, 68");
+        assert_eq!(sets.disjoint_union(far, one(68)), Err(RankId(68)));
+        let around = sets.disjoint_union(one(0), one(69)).unwrap();
+        assert_eq!(around, RankSet::Arc { start: 69, len: 2 });
+        let both = sets.disjoint_union(far, around).unwrap();
+        assert_eq!(sets.describe(both), "ranks 0, 3, 68-69");
+        assert_eq!(sets.disjoint_union(around, both), Err(RankId(0)));
+        let mut every = one(0);
+        for rank in (1..70).step_by(2).chain((2..70).step_by(2)) {
+            every = sets.disjoint_union(every, one(rank)).unwrap();
+        }
+        assert_eq!(every, sets.all());
+    }
+}

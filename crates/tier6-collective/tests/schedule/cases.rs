@@ -1,0 +1,103 @@
+//! Every algorithm with every option that changes its shape, for a number of ranks.
+
+use tier6_collective::{
+    Algorithm, BidirForm, BuildOptions, Distance, Partner, RankId, Schedule, TorusPorts, build,
+    offered,
+};
+use tier6_units::Bytes;
+
+/// A schedule with the words to name it in a failure.
+pub struct Case {
+    pub name: String,
+    pub schedule: Schedule,
+}
+
+/// Returns every offered schedule of an algorithm for N ranks and M bytes.
+pub fn cases(algorithm: Algorithm, ranks: u32, bytes: u64) -> Vec<Case> {
+    let plain = BuildOptions::new(ranks, Bytes::new(bytes));
+    let mut list = Vec::new();
+    for options in variants(algorithm, &plain) {
+        for &collective in offered(algorithm) {
+            if collective.name() == "hypercube" && !ranks.is_power_of_two() {
+                continue;
+            }
+            let name = format!("{algorithm} {collective} {options:?}");
+            let schedule = build(collective, algorithm, &options)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            list.push(Case { name, schedule });
+        }
+    }
+    list
+}
+
+/// Returns the divisors of N.
+pub fn divisors(ranks: u32) -> impl Iterator<Item = u32> {
+    (1..=ranks).filter(move |d| ranks.is_multiple_of(*d))
+}
+
+fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
+    let ranks = plain.ranks;
+    let with = |change: &dyn Fn(&mut BuildOptions)| {
+        let mut options = plain.clone();
+        change(&mut options);
+        options
+    };
+    let last = RankId(ranks - 1);
+    let in_pieces = |pieces| with(&|o| (o.pieces, o.root) = (pieces, last));
+    match algorithm {
+        Algorithm::Ring | Algorithm::SendRecvRing | Algorithm::Tree => {
+            vec![plain.clone(), in_pieces(3)]
+        }
+        Algorithm::BidirRing => vec![
+            in_pieces(2),
+            with(&|o| o.bidir = BidirForm::SplitData),
+        ],
+        Algorithm::HalvingDoubling => vec![
+            plain.clone(),
+            with(&|o| o.distance = Distance::Doubling),
+        ],
+        Algorithm::Pairwise if ranks.is_power_of_two() => vec![
+            with(&|o| o.root = RankId(ranks / 2)),
+            with(&|o| o.partner = Partner::Xor),
+        ],
+        Algorithm::Pairwise
+        | Algorithm::Direct
+        | Algorithm::Binomial
+        | Algorithm::ScatterAllGather => vec![plain.clone(), with(&|o| o.root = last)],
+        Algorithm::Hierarchical | Algorithm::NvlsTree => divisors(ranks)
+            .flat_map(|g| [1, 2].map(|k| with(&|o| (o.ranks_per_node, o.pieces) = (Some(g), k))))
+            .collect(),
+        Algorithm::CollNetDirect | Algorithm::CollNetChain => divisors(ranks)
+            .filter(|g| *g < ranks)
+            .flat_map(|g| [1, 2].map(|k| with(&|o| (o.ranks_per_node, o.pieces) = (Some(g), k))))
+            .collect(),
+        Algorithm::Pat => [Some(1), Some(3), None]
+            .map(|limit| with(&|o| o.pat_blocks = limit))
+            .to_vec(),
+        Algorithm::TorusBucket => shapes(ranks)
+            .into_iter()
+            .flat_map(|shape| {
+                [TorusPorts::One, TorusPorts::All]
+                    .map(|ports| with(&|o| (o.torus, o.torus_ports) = (Some(shape.clone()), ports)))
+            })
+            .collect(),
+        Algorithm::Swing if !ranks.is_power_of_two() => Vec::new(),
+        Algorithm::RecursiveDoubling
+        | Algorithm::Bruck
+        | Algorithm::OneShot
+        | Algorithm::TwoShot
+        | Algorithm::Nvls
+        | Algorithm::Swing => vec![plain.clone()],
+    }
+}
+
+/// Returns the tori of one and two dimensions, and a cube when there is one.
+fn shapes(ranks: u32) -> Vec<Vec<u32>> {
+    let mut shapes: Vec<Vec<u32>> = divisors(ranks)
+        .filter(|d| *d > 1 && *d < ranks)
+        .map(|d| vec![d, ranks / d])
+        .collect();
+    shapes.push(vec![ranks]);
+    shapes.extend((2..=4).filter(|d| d * d * d == ranks).map(|d| vec![d; 3]));
+    shapes
+}
