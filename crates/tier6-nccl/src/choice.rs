@@ -12,7 +12,7 @@ use crate::candidate::{Candidate, NcclCollective};
 use crate::cost_table::CostTable;
 use crate::release::PerCandidate;
 use crate::settings::NcclError;
-use crate::term::{Term, Trace};
+use crate::term::{Silent, Term};
 use crate::why_not::WhyNot;
 
 /// What NCCL chose.
@@ -143,16 +143,16 @@ impl CostTable {
     pub fn entry(&self, call: &Call, candidate: Candidate) -> Entry {
         match self.excluded(call, candidate.algorithm) {
             Some(why) => Entry::unavailable(why),
-            None => self.weigh(call, candidate, &mut Trace::silent()),
+            None => self.weigh(call, candidate, &mut Silent),
         }
     }
 
     /// Returns how a candidate's time comes about from its latency and bandwidth, term by
     /// term; empty where it is not available.
     pub fn explain_call(&self, call: &Call, candidate: Candidate) -> CallTerms {
-        let mut bandwidth = Trace::listening();
-        let mut latency = Trace::listening();
-        let mut time = Trace::listening();
+        let mut bandwidth = Vec::new();
+        let mut latency = Vec::new();
+        let mut time = Vec::new();
         if self.excluded(call, candidate.algorithm).is_none()
             && let Some(gbs) = self.usable_bandwidth(call, candidate)
         {
@@ -161,9 +161,9 @@ impl CostTable {
             self.time(call, candidate, us, gbs, &mut time);
         }
         CallTerms {
-            bandwidth_gbs: bandwidth.into_terms(),
-            latency_us: latency.into_terms(),
-            time_us: time.into_terms(),
+            bandwidth_gbs: bandwidth,
+            latency_us: latency,
+            time_us: time,
         }
     }
 }

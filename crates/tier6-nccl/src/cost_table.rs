@@ -15,7 +15,7 @@ use crate::communicator::Communicator;
 use crate::log::PrintedTable;
 use crate::release::{PerCandidate, Release};
 use crate::settings::Settings;
-use crate::term::{Term, Trace};
+use crate::term::{Silent, Term};
 use crate::why_not::WhyNot;
 use model::Model;
 pub(crate) use model::floor_log2;
@@ -47,7 +47,7 @@ impl CostTable {
         let mut latency_us = [[[0.0; 3]; 7]; 5];
         let mut bandwidth_gbs = [[[0.0; 3]; 7]; 5];
         let mut unavailable = [[[None; 3]; 7]; 5];
-        let silent = &mut Trace::silent();
+        let silent = &mut Silent;
         for collective in NcclCollective::ALL {
             for candidate in Candidate::all() {
                 let at = Cell::new(collective, candidate);
@@ -171,13 +171,13 @@ impl CostTable {
         if model.outside_model(collective, candidate).is_some() {
             return None;
         }
-        let mut latency = Trace::listening();
+        let mut latency = Vec::new();
         model.latency(collective, candidate, &mut latency);
-        let mut bandwidth = Trace::listening();
+        let mut bandwidth = Vec::new();
         model.bandwidth(collective, candidate, &mut bandwidth);
         Some(CellTerms {
-            latency_us: latency.into_terms(),
-            bandwidth_gbs: bandwidth.into_terms(),
+            latency_us: latency,
+            bandwidth_gbs: bandwidth,
         })
     }
 }

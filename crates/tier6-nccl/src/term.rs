@@ -37,73 +37,68 @@ pub enum Operation {
     Replace(f64),
 }
 
-/// The list of terms, or nobody listening.
-#[derive(Debug)]
-pub(crate) struct Trace(Option<Vec<Term>>);
-
-impl Trace {
-    /// Returns a trace that writes nothing down.
-    pub(crate) const fn silent() -> Self {
-        Self(None)
-    }
-
-    /// Returns a trace that writes every term down.
-    pub(crate) const fn listening() -> Self {
-        Self(Some(Vec::new()))
-    }
-
-    /// Returns what was written down.
-    pub(crate) fn into_terms(self) -> Vec<Term> {
-        self.0.unwrap_or_default()
-    }
-
+/// Somebody who writes terms down, or nobody: without a listener a formula is only its
+/// arithmetic.
+pub(crate) trait Trace {
     /// Writes down an operation whose result was computed elsewhere.
-    pub(crate) fn note(&mut self, name: &'static str, operation: Operation, result: f32) -> f32 {
-        if let Some(terms) = &mut self.0 {
-            terms.push(Term {
-                name,
-                operation,
-                result,
-            });
-        }
-        result
-    }
+    fn note(&mut self, name: &'static str, operation: Operation, result: f32) -> f32;
 
     /// Starts with `value`.
-    pub(crate) fn start(&mut self, name: &'static str, value: f32) -> f32 {
+    fn start(&mut self, name: &'static str, value: f32) -> f32 {
         self.note(name, Operation::Start(f64::from(value)), value)
     }
 
     /// Starts again with `value`.
-    pub(crate) fn replace(&mut self, name: &'static str, value: f32) -> f32 {
+    fn replace(&mut self, name: &'static str, value: f32) -> f32 {
         self.note(name, Operation::Replace(f64::from(value)), value)
     }
 
     /// Multiplies two singles.
-    pub(crate) fn times(&mut self, name: &'static str, value: f32, factor: f32) -> f32 {
+    fn times(&mut self, name: &'static str, value: f32, factor: f32) -> f32 {
         self.note(name, Operation::Times(f64::from(factor)), value * factor)
     }
 
     /// Multiplies by a double and rounds.
-    pub(crate) fn scale(&mut self, name: &'static str, value: f32, factor: f64) -> f32 {
+    fn scale(&mut self, name: &'static str, value: f32, factor: f64) -> f32 {
         let result = single(f64::from(value) * factor);
         self.note(name, Operation::Times(factor), result)
     }
 
     /// Divides by a double and rounds.
-    pub(crate) fn divide(&mut self, name: &'static str, value: f32, divisor: f64) -> f32 {
+    fn divide(&mut self, name: &'static str, value: f32, divisor: f64) -> f32 {
         let result = single(f64::from(value) / divisor);
         self.note(name, Operation::Over(divisor), result)
     }
 
     /// Lowers the value to a limit in double precision.
-    pub(crate) fn cap(&mut self, name: &'static str, value: f32, limit: f64) -> f32 {
+    fn cap(&mut self, name: &'static str, value: f32, limit: f64) -> f32 {
         let result = if limit < f64::from(value) {
             single(limit)
         } else {
             value
         };
         self.note(name, Operation::AtMost(limit), result)
+    }
+}
+
+/// Nobody listens.
+pub(crate) struct Silent;
+
+impl Trace for Silent {
+    #[inline]
+    fn note(&mut self, _name: &'static str, _operation: Operation, result: f32) -> f32 {
+        result
+    }
+}
+
+impl Trace for Vec<Term> {
+    fn note(&mut self, name: &'static str, operation: Operation, result: f32) -> f32 {
+        self.push(Term {
+            name,
+            operation,
+            result,
+        });
+        result
     }
 }
 

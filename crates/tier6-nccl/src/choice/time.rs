@@ -29,7 +29,7 @@ const TREE_CORRECTION: [[f32; 24]; 3] = [
 
 impl CostTable {
     /// Returns the entry of a candidate that the call does not exclude.
-    pub(super) fn weigh(&self, call: &Call, candidate: Candidate, trace: &mut Trace) -> Entry {
+    pub(super) fn weigh(&self, call: &Call, candidate: Candidate, trace: &mut impl Trace) -> Entry {
         if self.communicator.n_ranks == 1 {
             return match candidate.protocol {
                 Protocol::Simple => Entry::Time(0.0),
@@ -82,7 +82,7 @@ impl CostTable {
         call: &Call,
         candidate: Candidate,
         gbs: f32,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let gbs = trace.start("table bandwidth", gbs);
         match self.tree_correction(call, candidate) {
@@ -113,7 +113,12 @@ impl CostTable {
         (step < steps).then(|| TREE_CORRECTION[candidate.protocol as usize][step])
     }
 
-    pub(super) fn call_latency(&self, call: &Call, candidate: Candidate, trace: &mut Trace) -> f32 {
+    pub(super) fn call_latency(
+        &self,
+        call: &Call,
+        candidate: Candidate,
+        trace: &mut impl Trace,
+    ) -> f32 {
         let latency_us = self.latency_us(call.collective, candidate);
         let latency_us = trace.start("table latency", latency_us);
         if self.is_on_plateau(call, candidate) {
@@ -149,7 +154,7 @@ impl CostTable {
         candidate: Candidate,
         latency_us: f32,
         gbs: f32,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let operations = match candidate.algorithm {
             NcclAlgorithm::Ring => call.pipe_ops,

@@ -16,7 +16,7 @@ impl Model<'_> {
         &self,
         collective: NcclCollective,
         candidate: Candidate,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let graph = self.communicator.graph(candidate.algorithm);
         let per_channel = self.per_channel(collective, candidate.algorithm, graph, trace);
@@ -56,7 +56,7 @@ impl Model<'_> {
         collective: NcclCollective,
         algorithm: NcclAlgorithm,
         graph: &Graph,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let is_tree = match algorithm {
             NcclAlgorithm::Nvls => false,
@@ -101,7 +101,7 @@ impl Model<'_> {
     }
 
     /// NVLS for AllGather and ReduceScatter in 2.27.
-    fn nvls_gather(&self, graph: &Graph, trace: &mut Trace) -> f32 {
+    fn nvls_gather(&self, graph: &Graph, trace: &mut impl Trace) -> f32 {
         let ppn = self.ranks_per_node;
         let intra = trace.start("channel inside the node", graph.intra_gbs);
         let others = trace.times("ranks per node - 1", intra, ppn - 1.0);
@@ -121,7 +121,7 @@ impl Model<'_> {
         is_tree: bool,
         graph: &Graph,
         efficiency: [f64; 4],
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let channels = graph.n_channels as f32;
         let intra = trace.start("channel inside the node", graph.intra_gbs);
@@ -157,7 +157,7 @@ impl Model<'_> {
         protocol: Protocol,
         graph: &Graph,
         all: f32,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         match protocol {
             Protocol::Simple => all,
@@ -188,7 +188,7 @@ impl Model<'_> {
         }
     }
 
-    fn tree(&self, protocol: Protocol, graph: &Graph, all: f32, trace: &mut Trace) -> f32 {
+    fn tree(&self, protocol: Protocol, graph: &Graph, all: f32, trace: &mut impl Trace) -> f32 {
         let efficient = trace.scale("tree efficiency", all, 0.92);
         let cap = self.all_channels(graph, &self.release.tree_cap_gbs);
         let bus = trace.cap("tree channel caps", efficient, cap);
@@ -226,7 +226,7 @@ impl Model<'_> {
         protocol: Protocol,
         per_channel: f32,
         all: f32,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         if protocol != Protocol::Simple {
             return trace.replace("Simple only", 0.0);
@@ -266,7 +266,7 @@ impl Model<'_> {
         }
     }
 
-    fn collnet_direct_all_reduce(&self, all: f32, trace: &mut Trace) -> f32 {
+    fn collnet_direct_all_reduce(&self, all: f32, trace: &mut impl Trace) -> f32 {
         let graph = self.communicator.graph(NcclAlgorithm::CollNetDirect);
         let factor = single(f64::from(self.ranks_per_node) / f64::from(graph.n_channels));
         let factor = factor - (factor - 1.0) / 2.0;

@@ -23,7 +23,7 @@ impl Model<'_> {
         &self,
         collective: NcclCollective,
         candidate: Candidate,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let graph = self.communicator.graph(candidate.algorithm);
         let base = single(
@@ -105,7 +105,7 @@ impl Model<'_> {
         graph: &Graph,
         inside: Link,
         base: f32,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let link = if self.nodes == 1 {
             inside
@@ -132,7 +132,7 @@ impl Model<'_> {
         base: f32,
         intra: f32,
         inter: f32,
-        trace: &mut Trace,
+        trace: &mut impl Trace,
     ) -> f32 {
         let overhead = match protocol {
             _ if self.nodes == 1 => 0.0,
@@ -181,7 +181,7 @@ impl Model<'_> {
         }
     }
 
-    fn tree_latency(&self, base: f32, intra: f32, inter: f32, trace: &mut Trace) -> f32 {
+    fn tree_latency(&self, base: f32, intra: f32, inter: f32, trace: &mut impl Trace) -> f32 {
         let chain = (self.communicator.n_ranks / self.nodes - 1) as f32;
         let levels = floor_log2(self.nodes) as f32;
         let start = trace.start("base", base);
@@ -209,7 +209,13 @@ impl Model<'_> {
         )
     }
 
-    fn collnet_direct_latency(&self, base: f32, intra: f32, inter: f32, trace: &mut Trace) -> f32 {
+    fn collnet_direct_latency(
+        &self,
+        base: f32,
+        intra: f32,
+        inter: f32,
+        trace: &mut impl Trace,
+    ) -> f32 {
         let others = self.communicator.n_ranks / self.nodes - 1;
         let start = trace.start("base", base);
         let inside = others.min(1) as f32 * intra;
@@ -224,7 +230,13 @@ impl Model<'_> {
         )
     }
 
-    fn collnet_chain_latency(&self, base: f32, intra: f32, inter: f32, trace: &mut Trace) -> f32 {
+    fn collnet_chain_latency(
+        &self,
+        base: f32,
+        intra: f32,
+        inter: f32,
+        trace: &mut impl Trace,
+    ) -> f32 {
         let steps = (2 * (self.communicator.n_ranks / self.nodes - 1)) as f32;
         let start = trace.start("base", base);
         let sum = steps * intra + inter;
@@ -238,7 +250,7 @@ impl Model<'_> {
         )
     }
 
-    fn pat_latency(&self, base: f32, inter: f32, trace: &mut Trace) -> f32 {
+    fn pat_latency(&self, base: f32, inter: f32, trace: &mut impl Trace) -> f32 {
         let levels = f64::from(floor_log2(self.nodes));
         let network = levels * (f64::from(inter) / 3.5);
         let ranks = f64::from(self.communicator.n_ranks) * 2.8;
@@ -269,7 +281,7 @@ impl Model<'_> {
     }
 }
 
-fn plus(trace: &mut Trace, name: &'static str, value: f32, times: f32, each: f32) -> f32 {
+fn plus(trace: &mut impl Trace, name: &'static str, value: f32, times: f32, each: f32) -> f32 {
     let result = value + times * each;
     trace.note(
         name,
