@@ -18,7 +18,7 @@ pub use dataset::{
     Dataset, Dialect, Placement, Point, PublishedStats, Ranks, Sample, Series, Wrong,
 };
 pub use index::{SetFacts, read_index};
-pub use read::{ReadError, ReadOptions, read};
+pub use read::{ReadError, ReadOptions, read, read_text};
 pub use run::{Correctness, Device, Footer, Run, RunEnd, RunSetup, SizeStep};
 pub use trace::{LibraryVersion, Selection, Trace};
 pub use warning::{Parsed, Warning, WarningCode};

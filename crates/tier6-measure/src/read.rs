@@ -204,6 +204,19 @@ pub fn read(input: impl BufRead, options: &ReadOptions) -> Result<Parsed<Dataset
     }
 }
 
+/// Reads a whole text, whatever it holds: compression and encodings undone, what is not UTF-8
+/// replaced.
+///
+/// # Errors
+///
+/// When the source fails or its compressed data is damaged.
+pub fn read_text(input: impl BufRead) -> Result<String, ReadError> {
+    let mut bytes = Vec::new();
+    decode(input)?.text.read_to_end(&mut bytes).map_err(read_error)?;
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
 /// Chooses a reader of documents; `None` for a stream of text.
 fn document_reader(head: &str, forced: Option<Dialect>) -> Option<&'static DocumentReader> {
     let fits = |reader: &&DocumentReader| (reader.looks_like)(head);

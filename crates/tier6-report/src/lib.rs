@@ -19,6 +19,7 @@ mod page;
 mod plot;
 mod report;
 mod style;
+mod tuner;
 mod validation;
 
 pub use analysis::{
@@ -31,4 +32,11 @@ pub use comparison::{
 pub use plot::terminal_plot;
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use style::{Charset, Color, Detail, Style};
+pub use tuner::{
+    ExplainedCandidate, LintReport, LintedFile, TableCell, TunerChoices, TunerExplanation,
+    TunerSubject, TunerView, WeighedCall, lint_csv, lint_json, lint_markdown, lint_table,
+    tuner_choices_csv, tuner_choices_json, tuner_choices_markdown, tuner_choices_table,
+    tuner_explanation_csv, tuner_explanation_json, tuner_explanation_markdown,
+    tuner_explanation_table, verify_csv, verify_json, verify_markdown, verify_table,
+};
 pub use validation::{validation_csv, validation_json, validation_markdown, validation_table};
