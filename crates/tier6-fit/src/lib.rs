@@ -2,7 +2,7 @@
 //!
 //! [`analyze`] turns one measured series into points, segments, lines with intervals and
 //! verdicts, regions, residual shapes and findings; [`analyze_run`] adds what a run's set-up
-//! says. [`compare`] attributes a difference between two runs. [`Predictor`] answers for sizes
+//! says; [`findings_together`] adds what several series say together. [`compare`] attributes a difference between two runs. [`Predictor`] answers for sizes
 //! that were not measured.
 //!
 //! Deliberately absent: reading files (`tier6-measure`), closed forms of algorithms
@@ -22,6 +22,8 @@ mod region;
 mod residual;
 mod run_finding;
 mod segment;
+mod set_up;
+mod together;
 mod wire;
 
 pub use analysis::{
@@ -40,4 +42,5 @@ pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, rin
 pub use rank_trend::{RankTrend, TrendFit, rank_trend};
 pub use residual::{PredictedPoint, PredictionOrigin, ResidualShape, residual_shapes, suspects};
 pub use segment::SEGMENT_RULES;
+pub use together::{SetSeries, findings_together};
 pub use wire::{RING_SHARE_MAX, nvls_wire};

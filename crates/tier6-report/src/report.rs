@@ -1,6 +1,6 @@
 //! What an analysis report is made of: the inputs as they were read, and what was found in them.
 
-use tier6_fit::{Loss, Prediction, SeriesAnalysis};
+use tier6_fit::{Finding, Loss, Prediction, SeriesAnalysis};
 use tier6_measure::{Correctness, Dialect, Footer, Run, RunEnd, RunSetup, Warning};
 
 /// The result of analysing one or more inputs.
@@ -14,6 +14,8 @@ pub struct AnalysisReport {
     pub loss: Loss,
     /// One analysis per series, in the order of inputs, runs and placements.
     pub series: Vec<SeriesReport>,
+    /// What several series say together, most severe first.
+    pub findings: Vec<Finding>,
 }
 
 impl AnalysisReport {

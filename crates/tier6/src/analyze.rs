@@ -1,7 +1,10 @@
 //! From files to an analysis report.
 
 use crate::{Error, Exit, Input, Progress, input};
-use tier6_fit::{AnalysisOptions, KnownPoint, Loss, Prediction, Predictor, SeriesAnalysis};
+use tier6_fit::{
+    AnalysisOptions, Finding, KnownPoint, Loss, Prediction, Predictor, SeriesAnalysis, SetSeries,
+    findings_together,
+};
 use tier6_measure::{Correctness, Dataset, Parsed, ReadError, ReadOptions, RunEnd, Selection};
 use tier6_report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 use tier6_units::{Bytes, SizeRange};
@@ -66,6 +69,7 @@ pub fn analyze(request: &AnalyzeRequest, progress: &mut dyn Progress) -> Result<
             &request.series(),
         );
     }
+    report.findings = together(&report, &inputs.read, &request.options);
     if report.series.is_empty() {
         return Err(inputs
             .failures
@@ -164,6 +168,7 @@ fn empty_report(loss: Loss) -> AnalysisReport {
         status: Status::Ok,
         loss,
         series: Vec::new(),
+        findings: Vec::new(),
     }
 }
 
@@ -203,6 +208,47 @@ fn add_input(
             report.series.push(series);
         }
     }
+}
+
+/// The most files that a user is taken to name one by one; more were likely expanded by a shell.
+const NAMED_FILES_MAX: usize = 16;
+
+/// Collects what series say together: of all inputs when each is a file that the user named,
+/// else of each input alone, since a folder may hold measurements of many machines.
+fn together(
+    report: &AnalysisReport,
+    inputs: &[(Input, Parsed<Dataset>)],
+    options: &AnalysisOptions,
+) -> Vec<Finding> {
+    let of = |chosen: &dyn Fn(usize) -> bool| {
+        let series = report.series.iter().filter(|series| chosen(series.input));
+        let set: Vec<SetSeries> = series
+            .filter_map(|series| {
+                Some(SetSeries {
+                    analysis: &series.analysis,
+                    setup: &report.run_of(series)?.setup,
+                })
+            })
+            .collect();
+        findings_together(&set, options)
+    };
+    let is_named = |(input, _): &(Input, Parsed<Dataset>)| !matches!(input, Input::Found(_));
+    if inputs.len() <= NAMED_FILES_MAX && inputs.iter().all(is_named) {
+        return of(&|_| true);
+    }
+    let mut found: Vec<Finding> = Vec::new();
+    for (index, (input, _)) in inputs.iter().enumerate() {
+        found.extend(
+            of(&|chosen| chosen == index)
+                .into_iter()
+                .map(|finding| Finding {
+                    message: format!("{}: {}", input.name(), finding.message),
+                    ..finding
+                }),
+        );
+    }
+    found.sort_by_key(|finding| finding.severity);
+    found
 }
 
 /// Predicts the sizes asked for; none where the points are too few.

@@ -1,8 +1,9 @@
 //! Whether two runs may be compared at all, and what makes the comparison doubtful.
 
 use super::ComparedRun;
+use crate::set_up::timing_facts;
 use tier6_collective::Collective;
-use tier6_measure::{Correctness, Ranks, RunSetup};
+use tier6_measure::{Correctness, Ranks};
 
 /// Why two series cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,13 +61,8 @@ pub(super) fn check(base: &ComparedRun, new: &ComparedRun) -> Result<Vec<String>
 /// Names what belongs to a run's identity and differs; what one side does not tell is no
 /// difference.
 fn differences(base: &ComparedRun, new: &ComparedRun) -> Vec<String> {
-    // nccl-tests' defaults: one operation per group, no graph. A header not seen says nothing.
-    let known = |setup: &RunSetup, value: Option<u32>, default: u32| {
-        let seen = setup.header_seen || value.is_some();
-        seen.then(|| value.unwrap_or(default).to_string())
-    };
     let facts = |run: &ComparedRun| {
-        let (series, setup) = (run.series, run.setup);
+        let series = run.series;
         [
             ("placement", Some(series.placement.to_string())),
             (
@@ -81,20 +77,11 @@ fn differences(base: &ComparedRun, new: &ComparedRun) -> Vec<String> {
                 "number of nodes",
                 series.nodes.map(|nodes| nodes.to_string()),
             ),
-            (
-                "number of operations per group",
-                known(setup, setup.aggregated_iterations, 1),
-            ),
-            (
-                "number of graph launches",
-                known(setup, setup.graph_launches, 0),
-            ),
-            ("blocking mode", setup.blocking.clone()),
         ]
     };
-    facts(base)
-        .into_iter()
-        .zip(facts(new))
+    let all = |run: &ComparedRun| facts(run).into_iter().chain(timing_facts(run.setup));
+    all(base)
+        .zip(all(new))
         .filter_map(|((what, old), (_, new))| {
             let (old, new) = (old?, new?);
             (old != new)

@@ -5,11 +5,18 @@ use crate::analyze::AnalysisOptions;
 use crate::wire::{RING_SHARE_MAX, nvls_wire};
 use crate::{Finding, PointSummary, SeriesAnalysis};
 use tier6_collective::{Algorithm, Collective, Path};
+use tier6_measure::Ranks;
 use tier6_units::GbPerSec;
 
 /// busbw that a ring reaches on eight GPUs with 450 GB/s per direction: five sources give
 /// 367 to 371 (FACTS C.1, finding 4).
 const RING_ON_450: f64 = 371.0;
+
+/// What a NIC of 200 Gb/s moves in practice, of 25 GB/s raw (maintainer in NVIDIA/nccl-tests#119).
+const NIC_200G: f64 = 24.0;
+
+/// Ranks above which several nodes are likely when nobody tells.
+const ONE_NODE_RANKS: u32 = 8;
 
 pub(super) fn add(found: &mut Vec<Finding>, analysis: &SeriesAnalysis, options: &AnalysisOptions) {
     let peak = usable(analysis)
@@ -21,8 +28,11 @@ pub(super) fn add(found: &mut Vec<Finding>, analysis: &SeriesAnalysis, options: 
     let above = rate.filter(|rate| busbw.get() > RING_SHARE_MAX * rate.get());
     found.extend(match (point.path, point.wire, rate, above) {
         (Some(path), Some(wire), ..) => Some(reduced_in_switch(point, busbw, path, wire)),
+        (.., Some(rate)) if spans_nodes(analysis) => Some(network_ceiling(point, busbw, rate)),
         (.., Some(rate)) => Some(above_rate(point, busbw, rate, analysis)),
-        (None, _, None, _) => may_exceed(point, busbw, analysis),
+        (None, _, None, _) => {
+            may_exceed(point, busbw, analysis).or_else(|| nic_ceiling(point, busbw, analysis))
+        }
         (None, _, Some(_), None) | (Some(_), None, _, None) => None,
     });
 }
@@ -50,6 +60,58 @@ fn reduced_in_switch(point: &PointSummary, busbw: GbPerSec, path: Path, wire: Gb
             point.algbw.get()
         ),
     )
+}
+
+/// Says whether the ranks likely sit on several nodes.
+fn spans_nodes(analysis: &SeriesAnalysis) -> bool {
+    match (analysis.nodes, analysis.ranks) {
+        (Some(nodes), _) => nodes > 1,
+        (None, Ranks::Stated(ranks) | Ranks::Estimated { low: ranks, .. }) => {
+            ranks > ONE_NODE_RANKS
+        }
+        (None, Ranks::Unknown) => false,
+    }
+}
+
+/// Across nodes the rate of the network is the limit, and almost all of it can be had.
+fn network_ceiling(point: &PointSummary, busbw: GbPerSec, rate: GbPerSec) -> Finding {
+    let share = busbw.get() / rate.get();
+    let text = format!(
+        "busbw {:.1} GB/s at {} is {:.0} % of the line rate {:.0} GB/s",
+        busbw.get(),
+        point.bytes,
+        100.0 * share,
+        rate.get()
+    );
+    if share <= 1.0 {
+        let at = "a network gives about 24 of 25 GB/s per 200 Gb/s, so this is the ceiling";
+        note("at-line-rate", format!("{text}: {at}"))
+    } else {
+        let doubt =
+            "the rate, the number of ranks or the bus factor may be wrong, or a switch reduces";
+        warning("busbw-above-rate", format!("{text}: {doubt}"))
+    }
+}
+
+/// Nobody tells the rate: a pointer where busbw is what 1, 2, 4 or 8 NICs give at their best.
+fn nic_ceiling(
+    point: &PointSummary,
+    busbw: GbPerSec,
+    analysis: &SeriesAnalysis,
+) -> Option<Finding> {
+    let fits = |nics: &u32| (0.97..=1.03).contains(&(busbw.get() / (f64::from(*nics) * NIC_200G)));
+    let nics = [1, 2, 4, 8].into_iter().find(fits)?;
+    spans_nodes(analysis).then(|| {
+        note(
+            "nic-ceiling",
+            format!(
+                "busbw {:.1} GB/s at {} is {nics} x {:.1} GB/s. A NIC of 200 Gb/s gives about 24 of 25                  GB/s raw, so with {nics} of them per node this is the ceiling (estimate; state                  --line-rate to check)",
+                busbw.get(),
+                point.bytes,
+                busbw.get() / f64::from(nics)
+            ),
+        )
+    })
 }
 
 /// The line rate is known, and busbw leaves a ring behind.

@@ -84,12 +84,18 @@ fn unassigned(analysis: &SeriesAnalysis) -> Option<Finding> {
 }
 
 /// n1/2 = alpha x beta: the size that spends half its time on the fixed part (FACTS E.4), of
-/// the line over the largest sizes.
+/// the line over all sizes where that one holds, else of the one over the largest sizes.
 fn half_performance(fits: &[Fit]) -> Option<Finding> {
-    let fit = fits.iter().rfind(|fit| fit.loss == Loss::Relative)?;
-    if fit.verdict != Verdict::Validated {
-        return None;
-    }
+    let validated = |fit: &&Fit| fit.loss == Loss::Relative && fit.verdict == Verdict::Validated;
+    let over_all = fits
+        .iter()
+        .find(|fit| fit.label == FitLabel::Global)
+        .filter(validated);
+    let last = fits
+        .iter()
+        .rfind(|fit| fit.loss == Loss::Relative)
+        .filter(validated);
+    let fit = over_all.or(last)?;
     let line = fit.line?;
     let half = line.alpha.get() * line.beta.get() * 1e3;
     let fixed = line.alpha.get() / line.predict(fit.first).get();
@@ -97,9 +103,11 @@ fn half_performance(fits: &[Fit]) -> Option<Finding> {
         note(
             "half-performance-size",
             format!(
-                "on {} a fixed part of {:.1} us is spread over more bytes as messages grow: it is \
+                "on {} ({} to {}) a fixed part of {:.1} us is spread over more bytes as messages grow: it is \
                  {:.0} % of the time at {}, half of it at {:.3} MB, and the rate tends to {:.2} GB/s",
-                fit.label,
+                spoken(&fit.label),
+                fit.first,
+                fit.last,
                 line.alpha.get(),
                 100.0 * fixed,
                 fit.first,
@@ -108,6 +116,14 @@ fn half_performance(fits: &[Fit]) -> Option<Finding> {
             ),
         )
     })
+}
+
+/// Returns the label as a sentence names it.
+fn spoken(label: &FitLabel) -> String {
+    match label {
+        FitLabel::Global => "one line".to_owned(),
+        FitLabel::Path(..) | FitLabel::Detected(_) | FitLabel::Range(..) => label.to_string(),
+    }
 }
 
 /// Compares NCCL's own predictions with the measurement.

@@ -7,7 +7,7 @@
 
 use super::rows::in_input_order;
 use super::sheet::{
-    Bound, Sheet, SheetRow, TimeUnit, apply_mapping, bind, read_rows, require_sweep,
+    Bound, Sheet, SheetRow, TimeUnit, apply_mapping, bind, read_rows, readings, require_sweep,
 };
 use super::{ReadError, ReadOptions};
 use crate::{Dataset, Dialect, Parsed, Trace, Warning, WarningCode};
@@ -95,17 +95,29 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
     } else {
         Dialect::ForeignCsv
     };
-    apply_mapping(&mut sheet, options)?;
-    let bound = bind(&sheet.header);
-    require_sweep(&sheet, &bound)?;
-    Ok(dataset(
-        dialect,
-        &sheet,
-        &bound,
-        TimeUnit::Assumed,
-        options,
-        warnings,
-    ))
+    let mut all: Option<Parsed<Dataset>> = None;
+    for (header, options) in readings(options) {
+        let mut sheet = sheet.clone();
+        apply_mapping(&mut sheet, &options)?;
+        let bound = bind(&sheet.header);
+        require_sweep(&sheet, &bound)?;
+        let warnings = std::mem::take(&mut warnings);
+        let mut read = dataset(dialect, &sheet, &bound, TimeUnit::Assumed, &options, warnings);
+        for run in &mut read.value.runs {
+            let column = header.iter().map(|header| ("column".to_owned(), header.clone()));
+            run.setup.extra.extend(column);
+        }
+        match &mut all {
+            None => all = Some(read),
+            Some(all) => {
+                all.value.runs.append(&mut read.value.runs);
+                all.warnings.append(&mut read.warnings);
+            }
+        }
+    }
+    let mut all = all.expect("Invariant: there is at least one reading");
+    all.warnings = in_input_order(all.warnings);
+    Ok(all)
 }
 
 /// Makes the dataset of a sheet.

@@ -125,6 +125,36 @@ pub(crate) fn apply_mapping(sheet: &mut Sheet, options: &ReadOptions) -> Result<
     Ok(())
 }
 
+/// Splits a mapping that gives several headers to one value, such as two columns of busbw, into
+/// one reading of the sheet for each, with the header that it reads.
+pub(crate) fn readings(options: &ReadOptions) -> Vec<(Option<String>, ReadOptions)> {
+    let is_value = |ours: &str| recognise(ours).is_some_and(Column::is_value);
+    let meaning = |ours: &str| recognise(ours).filter(|_| is_value(ours));
+    let repeated = options.columns.iter().find(|(ours, _)| {
+        let same = |(name, _): &&(String, String)| meaning(name) == meaning(ours);
+        is_value(ours) && options.columns.iter().filter(same).count() > 1
+    });
+    let Some((ours, _)) = repeated else {
+        return vec![(None, options.clone())];
+    };
+    let (same, rest): (Vec<_>, Vec<_>) = options
+        .columns
+        .iter()
+        .cloned()
+        .partition(|(name, _)| meaning(name) == meaning(ours));
+    let reading = |one: (String, String)| {
+        let header = one.1.clone();
+        let mut columns = rest.clone();
+        columns.push(one);
+        let options = ReadOptions {
+            columns,
+            ..options.clone()
+        };
+        (Some(header), options)
+    };
+    same.into_iter().map(reading).collect()
+}
+
 /// Checks that the sheet is a sweep, and says what is missing when it is none.
 pub(crate) fn require_sweep(sheet: &Sheet, bound: &Bound) -> Result<(), ReadError> {
     let columns = list(&sheet.header);

@@ -2,7 +2,8 @@
 
 use super::grids;
 use super::summary::{
-    facts, failure, identity, patterns, reservations, run_state, severity_tone, source, switches,
+    TOGETHER, facts, failure, identity, patterns, reservations, run_state, severity_tone, source,
+    switches,
 };
 use super::svg::series_chart;
 use crate::grid::{Align, Cell, Columns};
@@ -11,6 +12,7 @@ use crate::page::{card, escape, list, page};
 use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport};
 use crate::style::{Charset, Detail, Tone};
 use std::fmt::Write as _;
+use tier6_fit::Finding;
 use tier6_measure::Warning;
 
 /// How many series stand open; the others unfold.
@@ -34,6 +36,10 @@ pub fn analysis_html(report: &AnalysisReport) -> String {
     if report.series.len() > 1 {
         body += "<h2>Overview</h2>\n";
         body += &grids::overview(report).html("overview", "one row per series");
+    }
+    if !report.findings.is_empty() {
+        let _ = writeln!(body, "<h2>{TOGETHER}</h2>");
+        push_findings(&mut body, &report.findings);
     }
     for (index, series) in report.series.iter().enumerate() {
         push_series(&mut body, report, series, index);
@@ -136,11 +142,15 @@ fn push_cards(body: &mut String, report: &AnalysisReport, series: &SeriesReport)
         }
         *body += "</div>\n";
     }
-    if series.analysis.findings.is_empty() {
+    push_findings(body, &series.analysis.findings);
+}
+
+fn push_findings(body: &mut String, findings: &[Finding]) {
+    if findings.is_empty() {
         return;
     }
     *body += "<ul class=\"findings\">";
-    for finding in &series.analysis.findings {
+    for finding in findings {
         let class = severity_tone(finding.severity).class();
         let class = if class == "dim" { "" } else { class };
         let _ = write!(

@@ -5,8 +5,8 @@ use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport};
 use serde::Serialize;
 use tier6_collective::Path;
 use tier6_fit::{
-    Fit, Interval, LatencyRegion, PointSummary, Prediction, Regions, ResidualFinding, Saturation,
-    Switch,
+    Finding, Fit, Interval, LatencyRegion, PointSummary, Prediction, Regions, ResidualFinding,
+    Saturation, Switch,
 };
 use tier6_measure::{Correctness, Ranks, RunEnd, Warning};
 
@@ -17,6 +17,7 @@ pub fn analysis_json(report: &AnalysisReport) -> String {
         inputs: report.inputs.iter().map(InputDto::new).collect(),
         status: report.status.name(),
         series: report.series.iter().map(SeriesDto::new).collect(),
+        findings: report.findings.iter().map(FindingDto::new).collect(),
     };
     pretty(&dto)
 }
@@ -34,6 +35,7 @@ struct AnalysisDto<'a> {
     inputs: Vec<InputDto<'a>>,
     status: &'static str,
     series: Vec<SeriesDto<'a>>,
+    findings: Vec<FindingDto<'a>>,
 }
 
 #[derive(Serialize)]
@@ -246,11 +248,6 @@ impl PredictionDto {
 impl<'a> SeriesDto<'a> {
     fn new(series: &'a SeriesReport) -> Self {
         let analysis = &series.analysis;
-        let findings = analysis.findings.iter().map(|finding| FindingDto {
-            severity: finding.severity.name(),
-            code: finding.code,
-            message: &finding.message,
-        });
         Self {
             collective: analysis.collective.map(tier6_collective::Collective::name),
             ranks: analysis.ranks.exact(),
@@ -263,7 +260,7 @@ impl<'a> SeriesDto<'a> {
             switches: analysis.switches.iter().map(SwitchDto::new).collect(),
             regions: RegionsDto::new(&analysis.regions),
             residuals: analysis.residuals.iter().map(ResidualDto::new).collect(),
-            findings: findings.collect(),
+            findings: analysis.findings.iter().map(FindingDto::new).collect(),
             ranks_range: match analysis.ranks {
                 Ranks::Estimated { low, high } => Some([low, high]),
                 Ranks::Stated(_) | Ranks::Unknown => None,
@@ -271,6 +268,16 @@ impl<'a> SeriesDto<'a> {
             predictions: series.predictions.iter().map(PredictionDto::new).collect(),
             input: series.input,
             run: analysis.run,
+        }
+    }
+}
+
+impl<'a> FindingDto<'a> {
+    fn new(finding: &'a Finding) -> Self {
+        Self {
+            severity: finding.severity.name(),
+            code: finding.code,
+            message: &finding.message,
         }
     }
 }

@@ -1,13 +1,14 @@
 //! GitHub's Markdown: for issues, pull requests and wikis.
 
 use super::summary::{
-    facts, failure, identity, patterns, reservations, run_state, source, switches,
+    TOGETHER, facts, failure, identity, patterns, reservations, run_state, source, switches,
 };
 use super::{grids, summary};
 use crate::grid::{Columns, markdown_text};
 use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Charset, Detail};
 use std::fmt::Write as _;
+use tier6_fit::Finding;
 
 /// Returns the report as Markdown: per series a summary, the fits and the points.
 pub fn analysis_markdown(report: &AnalysisReport) -> String {
@@ -19,6 +20,10 @@ pub fn analysis_markdown(report: &AnalysisReport) -> String {
         out += "## Overview\n\n";
         out += &grids::overview(report).markdown();
         out.push('\n');
+    }
+    if !report.findings.is_empty() {
+        let _ = write!(out, "## {TOGETHER}\n\n");
+        push_list(&mut out, "", report.findings.iter().map(finding_text));
     }
     for series in &report.series {
         push_series(&mut out, report, series);
@@ -51,13 +56,7 @@ fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport)
             .grid();
         *out += &(summary.markdown() + "\n");
     }
-    let findings = analysis.findings.iter().map(|finding| {
-        format!(
-            "{}: {} ({})",
-            finding.severity, finding.message, finding.code
-        )
-    });
-    push_list(out, "Findings", findings);
+    push_list(out, "Findings", analysis.findings.iter().map(finding_text));
     if !analysis.fits.is_empty() {
         let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
         let _ = write!(
@@ -78,6 +77,13 @@ fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport)
         let predictions = grids::predictions(&series.predictions);
         let _ = write!(out, "### Predictions\n\n{}\n", predictions.markdown());
     }
+}
+
+fn finding_text(finding: &Finding) -> String {
+    format!(
+        "{}: {} ({})",
+        finding.severity, finding.message, finding.code
+    )
 }
 
 fn push_list(out: &mut String, title: &str, entries: impl Iterator<Item = String>) {

@@ -69,6 +69,9 @@ impl<'a> ShownFits<'a> {
     }
 }
 
+/// Heading of what several series say together.
+pub(crate) const TOGETHER: &str = "What the series say together, taken to come from one machine";
+
 /// Returns why a report is failed; `None` when it is not.
 pub(crate) fn failure(report: &AnalysisReport) -> Option<&'static str> {
     let mut runs = report.inputs.iter().flat_map(|input| &input.runs);

@@ -2,8 +2,8 @@
 
 use super::grids;
 use super::summary::{
-    facts, failure, identity, patterns, reservations, run_state, severity_tone, source, switches,
-    warning_groups,
+    TOGETHER, facts, failure, identity, patterns, reservations, run_state, severity_tone, source,
+    switches, warning_groups,
 };
 use crate::flow::push_sentence;
 use crate::grid::terminal_text;
@@ -12,6 +12,7 @@ use crate::plot::terminal_plot;
 use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
+use tier6_fit::Finding;
 
 /// From how many series on the short form shows an overview instead of each series.
 const SERIES_MAX: usize = 6;
@@ -26,6 +27,7 @@ pub fn analysis_table(report: &AnalysisReport, style: Style, detail: Detail) -> 
         out += &style.paint(Tone::Bad, failure);
         out += "\n\n";
     }
+    push_together(&mut out, report, style);
     if detail == Detail::Short && report.series.len() > SERIES_MAX {
         out += &grids::overview(report).text(style);
         let hint = format!(
@@ -45,6 +47,25 @@ pub fn analysis_table(report: &AnalysisReport, style: Style, detail: Detail) -> 
     }
     push_warnings(&mut out, report, style);
     out
+}
+
+/// Writes what several series say together.
+fn push_together(out: &mut String, report: &AnalysisReport, style: Style) {
+    if report.findings.is_empty() {
+        return;
+    }
+    *out += &style.paint(Tone::Strong, TOGETHER);
+    out.push('\n');
+    push_findings(out, &report.findings, style);
+    out.push('\n');
+}
+
+fn push_findings(out: &mut String, findings: &[Finding], style: Style) {
+    for finding in findings {
+        let head = finding.severity.name().to_uppercase();
+        let text = format!("{} ({})", finding.message, finding.code);
+        push_sentence(out, (&head, severity_tone(finding.severity)), &text, style);
+    }
 }
 
 fn series_text(
@@ -105,11 +126,7 @@ fn push_facts(out: &mut String, report: &AnalysisReport, series: &SeriesReport, 
         *out += line.trim_end();
         out.push('\n');
     }
-    for finding in &series.analysis.findings {
-        let head = finding.severity.name().to_uppercase();
-        let text = format!("{} ({})", finding.message, finding.code);
-        push_sentence(out, (&head, severity_tone(finding.severity)), &text, style);
-    }
+    push_findings(out, &series.analysis.findings, style);
 }
 
 fn push_points(

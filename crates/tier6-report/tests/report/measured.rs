@@ -48,6 +48,7 @@ fn report(path: &Path) -> AnalysisReport {
         }],
         status: if failed { Status::Failed } else { Status::Ok },
         loss: Loss::Relative,
+        findings: Vec::new(),
     }
 }
 

@@ -66,6 +66,7 @@ pub fn report() -> AnalysisReport {
         status: Status::Ok,
         loss: Loss::Relative,
         series: vec![SeriesReport::new(0, analysis())],
+        findings: Vec::new(),
     }
 }
 

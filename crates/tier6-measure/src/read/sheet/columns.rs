@@ -171,7 +171,7 @@ fn described(name: &str, size_unit: Option<&'static str>) -> Option<Column> {
         "protocol" | "proto" => Some(Column::Protocol),
         "selection" | "path" | "algoproto" => Some(Column::Selection),
         "channels" | "nchannels" | "numchannels" | "nch" | "pipeops" | "numpipeops" | "regbuff"
-        | "threads" | "nthreads" => Some(Column::Setting),
+        | "threads" | "nthreads" | "nvls" => Some(Column::Setting),
         "command" | "cmd" | "commandline" => Some(Column::Command),
         _ => None,
     }
@@ -312,6 +312,7 @@ mod tests {
         check("CV", Column::Cv(CvUnit::Fraction));
         check("i_cv%", Column::Cv(CvUnit::Percent));
         check("pipeOps", Column::Setting);
+        check("NVLS", Column::Setting);
         check("gpusPerRank", Column::GpusPerRank);
         check("g5_total_us", Column::Prediction);
         check("Math (us)", Column::Prediction);
