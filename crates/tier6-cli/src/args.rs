@@ -279,6 +279,9 @@ pub struct Model {
     /// Saturation starts where every algbw reaches this share of the peak
     #[arg(long, value_name = "PERCENT", default_value = "80%")]
     pub saturation: String,
+    /// Rate of a rank's link in one direction, the yardstick for busbw: `450`, `400Gb/s`
+    #[arg(long, value_name = "GB/S")]
+    pub line_rate: Option<String>,
     /// The loss of the fits that are shown first
     #[arg(long, value_enum, default_value = "relative")]
     pub loss: Loss,
@@ -300,7 +303,8 @@ pub struct Reading {
     /// The number of nodes, where the input does not state it
     #[arg(long, value_name = "N")]
     pub nodes: Option<u32>,
-    /// Column of a foreign CSV: `time_us=Latency`, `size_bytes=Bytes`
+    /// Column of a foreign CSV: `time_us=Latency`, `size_bytes==8GiB`; one more for each further
+    /// column of the same kind
     #[arg(long = "map", value_name = "OURS=THEIRS")]
     pub columns: Vec<String>,
 }

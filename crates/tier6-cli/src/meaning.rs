@@ -3,6 +3,7 @@
 use crate::args::{Format, Model, Output, Reading};
 use crate::failure::Failure;
 use std::path::Path;
+use std::str::FromStr;
 use tier6::{Bytes, Dialect, ReadOptions};
 
 /// Reads `5%` or `5`.
@@ -112,8 +113,20 @@ pub fn analysis_options(model: &Model) -> Result<tier6::AnalysisOptions, Failure
     Ok(tier6::AnalysisOptions {
         cv_limit_pct: percent("--cv", &model.cv)?,
         saturation_pct: percent("--saturation", &model.saturation)?,
-        line_rate: None,
+        line_rate: model.line_rate.as_deref().map(line_rate).transpose()?,
     })
+}
+
+/// Reads `450`, `450GB/s` or `400Gb/s`.
+fn line_rate<Rate: FromStr>(text: &str) -> Result<Rate, Failure> {
+    let is_bare = text.trim().ends_with(|c: char| c.is_ascii_digit());
+    let unit = if is_bare { "GB/s" } else { "" };
+    format!("{}{unit}", text.trim())
+        .parse()
+        .map_err(|_| Failure::Usage {
+            message: format!("`--line-rate` is a rate, found `{text}`"),
+            hint: Some("for example `--line-rate 450` (GB/s) or `--line-rate 400Gb/s`".to_owned()),
+        })
 }
 
 /// Picks the form of the result: `--format`, else the suffix of `-o`, else a table.
