@@ -1,7 +1,18 @@
-//! Models held against data: validation and held-out error.
+//! Models held against data: validation and held-out error, and NCCL's tuner against
+//! measurements.
 
+mod tuner;
 mod validate;
 
+pub use tuner::{
+    Alternative, Ask, Attribution, AttributionBasis, ChoiceAudit, ChoiceBasis, ChoiceVerdict,
+    Chooser, Chosen, ConfigError, ConfigOptions, ConfigPlan, Crossover, DiffChoice, DiffRange,
+    DiffSize, Difference, EmitError, EmittedRules, Follows, Forced, ForcedError, Gain, GainVerdict,
+    Half, HeldOut, Ll128, Noise, NoiseSource, PathRange, PlannedRow, PredictedSize, Predictions,
+    Refusal, RefusalReason, Regret, SizeAudit, SizeNoise, Sweep, SweepError, SweepPoint, TunerDiff,
+    audit_choices, config_from_sweeps, diff_choosers, emit_rules, group_sweeps,
+    predicted_against_measured, prediction_accuracy, write_plans,
+};
 pub use validate::{
     Engine, EngineSummary, Errors, ExcludedSet, Holdout, KnownBad, LARGE_ABOVE, MeasuredSet,
     ParseHoldoutError, Role, SMALL_BELOW, SUMMARY_SIZES_MIN, Scope, Score, SetValidation, Spread,
