@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Floor of every crate; a crate imports lower floors only. Doors are the top floor.
-const FLOORS: [(&str, u32); 11] = [
+const FLOORS: [(&str, u32); 12] = [
     ("tier6-units", 0),
     ("tier6-stats", 0),
     ("tier6-collective", 1),
+    ("tier6-system", 1),
     ("tier6-measure", 2),
     ("tier6-nccl", 2),
     ("tier6-fit", 3),
@@ -24,7 +25,10 @@ const FLOORS: [(&str, u32); 11] = [
 const LINES_MAX: usize = 600;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("Invariant: xtask lies in the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("Invariant: xtask lies in the workspace")
+        .to_owned()
 }
 
 fn files(folder: &Path, suffix: &str, found: &mut Vec<PathBuf>) {
@@ -65,11 +69,17 @@ fn crates_import_lower_floors_only() {
         .current_dir(root())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let floors: BTreeMap<&str, u32> = FLOORS.into_iter().collect();
     let floor = |name: &str| {
-        *floors.get(name).unwrap_or_else(|| panic!("crate `{name}` has no floor in house.rs"))
+        *floors
+            .get(name)
+            .unwrap_or_else(|| panic!("crate `{name}` has no floor in house.rs"))
     };
     for package in metadata["packages"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap();
@@ -102,7 +112,12 @@ fn no_test_is_ignored_and_nothing_is_left_over() {
     for (path, text) in tree(".rs") {
         for (number, line) in text.lines().enumerate() {
             for word in words {
-                assert!(!line.contains(word), "{}:{}: `{word}`", path.display(), number + 1);
+                assert!(
+                    !line.contains(word),
+                    "{}:{}: `{word}`",
+                    path.display(),
+                    number + 1
+                );
             }
         }
     }
@@ -111,7 +126,15 @@ fn no_test_is_ignored_and_nothing_is_left_over() {
 #[test]
 fn domain_crates_print_nothing_and_open_no_files() {
     let doors = ["crates/tier6/", "crates/tier6-cli/", "xtask/"];
-    let words = ["println!(", "print!(", "std::fs", "std::env", "SystemTime", "Instant::now", "std::thread"];
+    let words = [
+        "println!(",
+        "print!(",
+        "std::fs",
+        "std::env",
+        "SystemTime",
+        "Instant::now",
+        "std::thread",
+    ];
     for (path, text) in tree(".rs") {
         let place = path.to_string_lossy().into_owned();
         let domain = place.contains("/src/") && !doors.iter().any(|door| place.starts_with(door));
@@ -119,7 +142,11 @@ fn domain_crates_print_nothing_and_open_no_files() {
         for (number, line) in code.lines().enumerate().filter(|_| domain) {
             let line = line.split("//").next().unwrap();
             for word in words {
-                assert!(!line.contains(word), "{place}:{}: `{word}` below the facade", number + 1);
+                assert!(
+                    !line.contains(word),
+                    "{place}:{}: `{word}` below the facade",
+                    number + 1
+                );
             }
         }
     }
@@ -129,10 +156,18 @@ fn domain_crates_print_nothing_and_open_no_files() {
 fn files_hold_one_idea() {
     for (path, text) in tree(".rs") {
         let lines = text.lines().count();
-        assert!(lines <= LINES_MAX, "{}: {lines} lines, is there a second idea inside?", path.display());
+        assert!(
+            lines <= LINES_MAX,
+            "{}: {lines} lines, is there a second idea inside?",
+            path.display()
+        );
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let vague = ["utils.rs", "helpers.rs", "common.rs", "types.rs", "mod.rs"];
-        assert!(!vague.contains(&name.as_str()), "{}: name the idea", path.display());
+        assert!(
+            !vague.contains(&name.as_str()),
+            "{}: name the idea",
+            path.display()
+        );
     }
 }
 
@@ -140,12 +175,20 @@ fn files_hold_one_idea() {
 fn links_of_the_documentation_lead_somewhere() {
     for (path, text) in tree(".md") {
         let folder = root().join(path.parent().unwrap());
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
             let target = link.split('#').next().unwrap();
             if target.is_empty() || target.contains("://") || target.contains(' ') {
                 continue;
             }
-            assert!(folder.join(target).exists(), "{}: link to `{link}`", path.display());
+            assert!(
+                folder.join(target).exists(),
+                "{}: link to `{link}`",
+                path.display()
+            );
         }
     }
 }
@@ -157,7 +200,11 @@ fn every_page_of_the_book_is_in_its_summary() {
     let mut pages = Vec::new();
     files(&book, ".md", &mut pages);
     for page in pages {
-        let name = page.strip_prefix(&book).unwrap().to_string_lossy().into_owned();
+        let name = page
+            .strip_prefix(&book)
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
         assert!(
             name == "SUMMARY.md" || summary.contains(&format!("({name})")),
             "docs/src/{name} is not in SUMMARY.md"

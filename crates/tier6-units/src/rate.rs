@@ -98,10 +98,14 @@ impl FromStr for GbPerSec {
             .ok()
             .filter(|value| value.is_finite())
             .ok_or_else(|| ParseGbPerSecError::NotANumber(text.to_owned()))?;
-        // Multiplied before divided, so that 400 Gb/s is 50 GB/s exactly.
+        // Divided where a factor below 1 would be inexact: 900 MB/s is 0.9 GB/s.
+        let giga = |prefix: Prefix| match prefix {
+            Prefix::Times(factor) => value * factor,
+            Prefix::Over(divisor) => value / divisor,
+        };
         match read_unit(unit.trim()) {
-            Unit::Bytes(giga) => Ok(Self(value * giga)),
-            Unit::Bits(giga) => Ok(Self(value * giga / 8.0)),
+            Unit::Bytes(prefix) => Ok(Self(giga(prefix))),
+            Unit::Bits(prefix) => Ok(Self(giga(prefix) / 8.0)),
             Unit::Ambiguous => Err(ParseGbPerSecError::Ambiguous {
                 text: text.to_owned(),
                 number: number.to_owned(),
@@ -115,10 +119,16 @@ impl FromStr for GbPerSec {
     }
 }
 
-/// What a suffix counts; the number is its prefix in units of 10^9.
+/// What turns a prefix into units of 10^9.
+enum Prefix {
+    Times(f64),
+    Over(f64),
+}
+
+/// What a suffix counts.
 enum Unit {
-    Bytes(f64),
-    Bits(f64),
+    Bytes(Prefix),
+    Bits(Prefix),
     Ambiguous,
     Transfers,
     Unknown,
@@ -127,16 +137,16 @@ enum Unit {
 fn read_unit(unit: &str) -> Unit {
     let (prefix, rest) = match unit.chars().next() {
         None => return Unit::Ambiguous,
-        Some('k' | 'K') => (1e-6, &unit[1..]),
-        Some('m' | 'M') => (1e-3, &unit[1..]),
-        Some('g' | 'G') => (1.0, &unit[1..]),
-        Some('t' | 'T') => (1e3, &unit[1..]),
-        Some(_) => (1e-9, unit),
+        Some('k' | 'K') => (Prefix::Over(1e6), &unit[1..]),
+        Some('m' | 'M') => (Prefix::Over(1e3), &unit[1..]),
+        Some('g' | 'G') => (Prefix::Times(1.0), &unit[1..]),
+        Some('t' | 'T') => (Prefix::Times(1e3), &unit[1..]),
+        Some(_) => (Prefix::Over(1e9), unit),
     };
     match rest {
         "B/s" | "Bps" => Unit::Bytes(prefix),
         // A small `b` behind a small prefix, as in `gb/s`, is careless, not a choice.
-        "b/s" if unit.starts_with(|c: char| matches!(c, 'm' | 'g' | 't')) => Unit::Ambiguous,
+        "b/s" if unit.starts_with(['m', 'g', 't']) => Unit::Ambiguous,
         "b/s" | "bps" | "bit/s" | "bits/s" => Unit::Bits(prefix),
         "" | "B" | "b" | "/s" => Unit::Ambiguous,
         "T/s" => Unit::Transfers,
@@ -150,10 +160,7 @@ mod tests {
 
     fn check(text: &str, expect: Result<f64, &str>) {
         match (text.parse::<GbPerSec>(), expect) {
-            (Ok(rate), Ok(want)) => {
-                let tolerance = want * 1e-15; // one rounding of the prefix
-                assert!((rate.get() - want).abs() <= tolerance, "{text}: {rate:?}");
-            }
+            (Ok(rate), Ok(want)) => assert_eq!(rate.get(), want, "{text}"),
             (Err(error), Err(want)) => assert!(error.to_string().contains(want), "{text}: {error}"),
             (got, want) => panic!("{text}: got {got:?}, want {want:?}"),
         }

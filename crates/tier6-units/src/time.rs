@@ -37,22 +37,23 @@ impl FromStr for Micros {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let trimmed = text.trim();
         let error = || ParseMicrosError(text.to_owned());
-        let (number, scale) = if let Some(number) = trimmed.strip_suffix("us") {
-            (number, 1.0)
+        // Nanoseconds are divided, not multiplied by an inexact 0.001: 350ns is 0.35us.
+        let (number, times, over) = if let Some(number) = trimmed.strip_suffix("us") {
+            (number, 1.0, 1.0)
         } else if let Some(number) = trimmed.strip_suffix("µs") {
-            (number, 1.0)
+            (number, 1.0, 1.0)
         } else if let Some(number) = trimmed.strip_suffix("ms") {
-            (number, 1e3)
+            (number, 1e3, 1.0)
         } else if let Some(number) = trimmed.strip_suffix("ns") {
-            (number, 1e-3)
+            (number, 1.0, 1e3)
         } else if let Some(number) = trimmed.strip_suffix('s') {
-            (number, 1e6)
+            (number, 1e6, 1.0)
         } else {
-            (trimmed, 1.0)
+            (trimmed, 1.0, 1.0)
         };
         let value: f64 = number.trim().parse().map_err(|_| error())?;
         if value.is_finite() && value >= 0.0 {
-            Ok(Self(value * scale))
+            Ok(Self(value * times / over))
         } else {
             Err(error())
         }
@@ -70,6 +71,7 @@ mod tests {
         assert_eq!(parse("18 µs"), Some(18.0));
         assert_eq!(parse("1.5ms"), Some(1500.0));
         assert_eq!(parse("500ns"), Some(0.5));
+        assert_eq!(parse("350ns"), Some(0.35));
         assert_eq!(parse("2s"), Some(2e6));
         assert_eq!(parse("7"), Some(7.0));
         assert_eq!(parse("-1us"), None);

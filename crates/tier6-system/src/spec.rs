@@ -1,0 +1,448 @@
+//! A system as written: the meaning of a TOML file, names not yet looked up.
+//!
+//! A system is a stack of tiers. The first joins chips into a node, each further one joins what
+//! the tier below made, through NICs. Link and switch classes may come from the file or from
+//! the bundled catalog. Deliberately absent: groups that contain each other by name; tiers are
+//! a list, so they cannot contain themselves.
+
+mod read;
+mod write;
+
+pub(crate) use read::COUNT_MAX;
+
+use crate::constant::{Constant, Efficiency, Provenance};
+use crate::place::{Place, Spelled};
+use crate::{Evidence, catalog};
+use tier6_units::{Bytes, GbPerSec, Micros};
+
+/// A system as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemSpec {
+    /// The name.
+    pub name: String,
+    /// One line on what it is.
+    pub title: Option<String>,
+    /// The chips, all alike.
+    pub chip: ChipSpec,
+    /// What every call costs before a link is used.
+    pub software: SoftwareSpec,
+    /// `NVSwitch` reduction and multicast as a collective sees them (FACTS B.6).
+    pub nvls: Option<NvlsSpec>,
+    /// Reduction in the network's switches as a collective sees it (FACTS B.7).
+    pub sharp: Option<SharpSpec>,
+    /// Link classes of this file, by name; the catalog has more.
+    pub links: Vec<LinkSpec>,
+    /// Switch classes of this file, by name; the catalog has more.
+    pub switches: Vec<SwitchSpec>,
+    /// The tiers, from the chips outwards; at least one.
+    pub tiers: Vec<TierSpec>,
+}
+
+/// The chips.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChipSpec {
+    /// Product name.
+    pub name: String,
+    /// Lanes that the first tier may use; `None` for no limit.
+    pub lanes: Option<u32>,
+    /// Rate of the chip's memory.
+    pub memory_rate: Option<Constant<GbPerSec>>,
+    /// Rate at which the chip reduces bytes that arrive (1/γ).
+    pub reduce_rate: Option<Constant<GbPerSec>>,
+    /// Parts of a step for method A of the calibration.
+    pub step: Option<StepSpec>,
+}
+
+/// Parts of a step: α = 2·c2c + memory read + memory write + `NoC` + 2·die-to-die (source
+/// document 001, method A).
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields are the terms of the formula")]
+pub struct StepSpec {
+    pub chip_to_chip: Constant<Micros>,
+    pub memory_read: Constant<Micros>,
+    pub memory_write: Constant<Micros>,
+    pub noc: Constant<Micros>,
+    pub die_to_die: Constant<Micros>,
+}
+
+/// What software adds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SoftwareSpec {
+    /// Fixed time of a call, `T_sw`; `None` lets [`SystemSpec::resolve`] assume one.
+    pub call: Option<Constant<Micros>>,
+}
+
+/// Constants of T = α + M(1 + 1/N)/rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NvlsSpec {
+    /// `B_nvls`, per chip and direction.
+    pub rate: Constant<GbPerSec>,
+    /// α of a call.
+    pub alpha: Option<Constant<Micros>>,
+}
+
+/// Constants of T = α + M/(R·`B_nic`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharpSpec {
+    /// α of a call.
+    pub alpha: Constant<Micros>,
+    /// Share of the NICs' payload rate that aggregation reaches.
+    pub efficiency: Option<Constant<Efficiency>>,
+    /// Aggregations that a switch can hold at a time.
+    pub contexts: Option<u32>,
+}
+
+/// A class of links. What is not given comes from the class it is `like`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkSpec {
+    /// The name that tiers use.
+    pub name: Spelled<String>,
+    /// Another class, of this file or the catalog, that fills the gaps.
+    pub like: Option<Spelled<String>>,
+    /// Wire rate per lane and direction.
+    pub rate: Option<Constant<GbPerSec>>,
+    /// One traversal, both ends included, no software.
+    pub latency: Option<Constant<Micros>>,
+    /// Share of the wire rate that large transfers reach.
+    pub efficiency: Option<Constant<Efficiency>>,
+    /// Time of a ring step by protocol, as NCCL's model has it.
+    pub step: Option<ProtocolSteps>,
+    /// Largest payload of a packet.
+    pub mtu: Option<Bytes>,
+}
+
+/// Time of a step by protocol.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields are NCCL's protocols")]
+pub struct ProtocolSteps {
+    pub ll: Option<Constant<Micros>>,
+    pub ll128: Option<Constant<Micros>>,
+    pub simple: Option<Constant<Micros>>,
+}
+
+/// A class of switches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SwitchSpec {
+    /// The name that tiers use.
+    pub name: Spelled<String>,
+    /// Lanes that one switch can take; `None` for no limit.
+    pub ports: Option<u32>,
+    /// Port to port, unloaded.
+    pub latency: Constant<Micros>,
+    /// What it does beside forwarding, sorted.
+    pub abilities: Vec<SwitchAbility>,
+}
+
+/// What a switch does beside forwarding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SwitchAbility {
+    /// Copies a packet to several ports.
+    Multicast,
+    /// Reduces the data of several ports.
+    Reduction,
+}
+
+impl SwitchAbility {
+    /// Every ability.
+    pub const ALL: [Self; 2] = [Self::Multicast, Self::Reduction];
+
+    /// Returns the word in system files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Multicast => "multicast",
+            Self::Reduction => "reduction",
+        }
+    }
+}
+
+/// One level of the network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TierSpec {
+    /// The name: `node`, `network`.
+    pub name: Spelled<String>,
+    /// Chips of a node in the first tier, then groups of the tier below.
+    pub count: Spelled<u32>,
+    /// How they are joined.
+    pub fabric: FabricSpec,
+    /// Class of the links.
+    pub link: Spelled<String>,
+    /// Parallel lanes of each cable.
+    pub lanes: u32,
+    /// How a group reaches this tier; `None` in the first, required in the others.
+    pub nics: Option<NicSpec>,
+}
+
+/// The NICs of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NicSpec {
+    /// NICs per group; NIC r is on rail r.
+    pub count: Spelled<u32>,
+    /// Class of the link between chip and NIC.
+    pub host_link: Spelled<String>,
+    /// Where the NIC is plugged in.
+    pub attach: Attach,
+}
+
+/// Where a NIC is plugged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attach {
+    /// At its chips.
+    Chip,
+    /// At the switch or root complex behind its first chip.
+    Host,
+}
+
+/// How NICs spread over leaf switches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wiring {
+    /// All NICs of a node on one leaf, as far as they fit.
+    ByNode,
+    /// NIC r of every node on a leaf of rail r.
+    ByRail,
+}
+
+/// How a tier joins its ends: chips in the first tier, NICs in the others.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FabricSpec {
+    /// Each end to the next and the previous one; several rings when orders are given.
+    Ring {
+        /// Orders of the ends; empty for one ring in natural order.
+        orders: Vec<Vec<u32>>,
+    },
+    /// Each end to each other.
+    FullMesh,
+    /// A torus of any number of dimensions, the last one varying fastest.
+    Torus {
+        /// Ends per dimension.
+        dims: Vec<u32>,
+    },
+    /// All ends on one non-blocking switch, made of `planes` chips over which traffic spreads
+    /// unseen by software.
+    Crossbar {
+        /// Class of the switch chips.
+        switch: Spelled<String>,
+        /// Switch chips.
+        planes: u32,
+    },
+    /// Leaves and spines.
+    FatTree(FatTreeSpec),
+    /// Groups of routers, all to all inside and between groups.
+    Dragonfly(DragonflySpec),
+    /// PCIe: chips below switches below root complexes, sockets joined.
+    PcieTree(PcieTreeSpec),
+    /// Any graph.
+    Graph {
+        /// Switches.
+        vertices: Vec<VertexSpec>,
+        /// Cables.
+        edges: Vec<EdgeSpec>,
+    },
+}
+
+/// A two-level folded Clos network; one leaf alone needs no spine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FatTreeSpec {
+    /// Class of the leaves.
+    pub switch: Spelled<String>,
+    /// Class of the spines; `None` for that of the leaves.
+    pub spine: Option<Spelled<String>>,
+    /// Ends per leaf; `None` for what the ports of a leaf allow.
+    pub down: Option<u32>,
+    /// Spines; `None` for the fewest that fit.
+    pub spines: Option<u32>,
+    /// Bandwidth down over bandwidth up, 1 or more.
+    pub oversubscription: f64,
+    /// Which NICs share a leaf.
+    pub wiring: Wiring,
+}
+
+/// A dragonfly (Kim et al. 2008) with `routers` per group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DragonflySpec {
+    /// Class of the routers.
+    pub switch: Spelled<String>,
+    /// Routers per group.
+    pub routers: u32,
+    /// Ends per router.
+    pub endpoints: u32,
+    /// Global cables per router.
+    pub global: u32,
+    /// Class of links inside a group; `None` for that of the ends.
+    pub local_link: Option<Spelled<String>>,
+    /// Class of links between groups; `None` for that of the ends.
+    pub global_link: Option<Spelled<String>>,
+}
+
+/// Chips on PCIe.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PcieTreeSpec {
+    /// Class of the PCIe switches; `None` when chips hang on the root complex.
+    pub switch: Option<Spelled<String>>,
+    /// Chips per PCIe switch.
+    pub per_switch: u32,
+    /// Class of the root complexes, one per socket.
+    pub root: Spelled<String>,
+    /// Sockets.
+    pub sockets: u32,
+    /// Class of the links between sockets.
+    pub socket_link: Option<Spelled<String>>,
+}
+
+/// A switch of a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VertexSpec {
+    /// The name that edges use.
+    pub name: Spelled<String>,
+    /// Its class.
+    pub switch: Spelled<String>,
+}
+
+/// A cable of a graph between two ends `chip0..`, `nic0..` or switches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EdgeSpec {
+    /// One end; the sender of a one-way link.
+    pub from: Spelled<String>,
+    /// The other.
+    pub to: Spelled<String>,
+    /// Whether data flows back.
+    pub direction: Direction,
+    /// Class; `None` for that of the tier.
+    pub link: Option<Spelled<String>>,
+    /// Parallel lanes; `None` for those of the tier.
+    pub lanes: Option<u32>,
+}
+
+/// Which ways a cable carries data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the first end to the second only.
+    OneWay,
+    /// Both, each at full rate.
+    BothWays,
+}
+
+impl FabricSpec {
+    /// Returns the word in system files.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Ring { .. } => "ring",
+            Self::FullMesh => "full_mesh",
+            Self::Torus { .. } => "torus",
+            Self::Crossbar { .. } => "crossbar",
+            Self::FatTree(_) => "fat_tree",
+            Self::Dragonfly(_) => "dragonfly",
+            Self::PcieTree(_) => "pcie_tree",
+            Self::Graph { .. } => "graph",
+        }
+    }
+}
+
+impl TierSpec {
+    /// Where the tier is named, for errors about the whole of it.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.name.place
+    }
+}
+
+impl SystemSpec {
+    /// Describes chips on one fabric with links of the class `link`: the shape that tests and
+    /// experiments start from. The class is named `link`, has efficiency 1, and one lane.
+    ///
+    /// ```
+    /// use tier6_system::{FabricSpec, SystemSpec};
+    /// use tier6_units::{GbPerSec, Micros};
+    /// let ring = FabricSpec::Ring { orders: Vec::new() };
+    /// let spec = SystemSpec::uniform(8, ring, GbPerSec::new(450.0), Micros::new(0.5));
+    /// assert_eq!(spec.resolve().unwrap().n_chips(), 8);
+    /// ```
+    pub fn uniform(n_chips: u32, fabric: FabricSpec, rate: GbPerSec, latency: Micros) -> Self {
+        Self {
+            name: format!("{}-{n_chips}", fabric.name()),
+            title: None,
+            chip: ChipSpec {
+                name: "chip".to_owned(),
+                lanes: None,
+                memory_rate: None,
+                reduce_rate: None,
+                step: None,
+            },
+            software: SoftwareSpec { call: None },
+            nvls: None,
+            sharp: None,
+            links: vec![LinkSpec {
+                name: "link".into(),
+                like: None,
+                rate: Some(Constant::stated(rate)),
+                latency: Some(Constant::stated(latency)),
+                efficiency: Some(Constant::stated(Efficiency::FULL)),
+                step: None,
+                mtu: None,
+            }],
+            switches: vec![SwitchSpec {
+                name: "switch".into(),
+                ports: None,
+                latency: Constant::stated(Micros::new(0.0)),
+                abilities: Vec::new(),
+            }],
+            tiers: vec![TierSpec {
+                name: "node".into(),
+                count: n_chips.into(),
+                fabric,
+                link: "link".into(),
+                lanes: 1,
+                nics: None,
+            }],
+        }
+    }
+
+    /// Returns the system with another count in its outermost tier: nodes of a multi-node
+    /// system, chips of a single node.
+    pub fn with_outer_count(mut self, count: u32) -> Self {
+        if let Some(tier) = self.tiers.last_mut() {
+            tier.count.value = count;
+        }
+        self
+    }
+
+    /// Returns whether a tier joins nodes, so that their number can be chosen.
+    pub fn is_multi_node(&self) -> bool {
+        self.tiers.len() > 1
+    }
+
+    /// Returns this file's class of the name to write to, adding one that is `like` the
+    /// catalog's when the file has none; `None` when neither knows the name.
+    ///
+    /// Calibration writes fitted constants through this.
+    pub fn link_mut(&mut self, name: &str) -> Option<&mut LinkSpec> {
+        let known = |links: &[LinkSpec]| links.iter().position(|link| link.name.value == name);
+        let at = if let Some(at) = known(&self.links) {
+            at
+        } else {
+            known(&catalog().links)?;
+            self.links.push(LinkSpec {
+                name: name.into(),
+                like: Some(name.into()),
+                rate: None,
+                latency: None,
+                efficiency: None,
+                step: None,
+                mtu: None,
+            });
+            self.links.len() - 1
+        };
+        self.links.get_mut(at)
+    }
+}
+
+/// The fixed time of a call when a system does not say: between the floors of source document
+/// 003, 19 us on A100 and 22 us on H200.
+pub(crate) fn assumed_call() -> Constant<Micros> {
+    Constant {
+        value: Micros::new(20.0),
+        interval: None,
+        provenance: Some(Provenance {
+            source: Some("prior: floors of 19 us (A100) and 22 us (H200) in [S3]".to_owned()),
+            ..Provenance::new(Evidence::Assumed)
+        }),
+    }
+}
