@@ -20,6 +20,7 @@ mod shift;
 mod size;
 mod tail;
 
+use crate::finding::list_bytes;
 use crate::{FitLabel, Interval, SeriesAnalysis};
 use std::fmt;
 use tier6_measure::{Correctness, RunSetup, Series};
@@ -135,6 +136,8 @@ pub struct SeriesComparison {
     /// The outcome over all segments: failed, else the worst of regressed and undecided, else
     /// improved when any segment is.
     pub verdict: ComparisonVerdict,
+    /// Whose data is wrong, and at which sizes; a sentence per run.
+    pub wrong_data: Vec<String>,
     /// Differences in set-up that make the comparison doubtful.
     pub warnings: Vec<String>,
     /// The segments, in order of size.
@@ -190,14 +193,18 @@ pub fn compare(
         return Err(CompareError::NoCommonSize);
     }
     let (sizes, segments) = evidence::weigh(&sizes, base, new, options);
-    let wrong = [base, new].iter().any(|run| has_wrong_data(run));
-    let verdict = if wrong {
-        ComparisonVerdict::Failed
-    } else {
+    let wrong_data: Vec<String> = [("baseline", base), ("new run", new)]
+        .into_iter()
+        .filter_map(|(name, run)| wrong_sizes(name, run))
+        .collect();
+    let verdict = if wrong_data.is_empty() {
         overall(&segments)
+    } else {
+        ComparisonVerdict::Failed
     };
     Ok(SeriesComparison {
         verdict,
+        wrong_data,
         warnings,
         segments,
         sizes,
@@ -205,14 +212,20 @@ pub fn compare(
     })
 }
 
-fn has_wrong_data(run: &ComparedRun) -> bool {
+/// Says what is wrong with the data of a run, and at which sizes; `None` when nothing is.
+fn wrong_sizes(name: &str, run: &ComparedRun) -> Option<String> {
     let excluded = Some(crate::Exclusion::WrongData);
-    run.correctness == Correctness::Failed
-        || run
-            .analysis
-            .points
-            .iter()
-            .any(|point| point.excluded == excluded)
+    let points = run.analysis.points.iter();
+    let sizes: Vec<Bytes> = points
+        .filter(|point| point.excluded == excluded)
+        .map(|point| point.bytes)
+        .collect();
+    if !sizes.is_empty() {
+        let listed = list_bytes(&sizes);
+        return Some(format!("the data of the {name} is wrong at {listed}"));
+    }
+    (run.correctness == Correctness::Failed)
+        .then(|| format!("the {name} has wrong data, in another series or by its footer"))
 }
 
 fn overall(segments: &[SegmentComparison]) -> ComparisonVerdict {

@@ -69,7 +69,7 @@ fn list_sizes(points: &[&PointSummary], chosen: impl Fn(&PointSummary) -> bool) 
 }
 
 /// Lists sizes, at most the first eight.
-fn list_bytes(sizes: &[Bytes]) -> String {
+pub(crate) fn list_bytes(sizes: &[Bytes]) -> String {
     let shown: Vec<String> = sizes.iter().take(8).map(Bytes::to_string).collect();
     match sizes.len().saturating_sub(shown.len()) {
         0 => shown.join(", "),

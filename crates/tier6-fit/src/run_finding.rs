@@ -8,6 +8,9 @@ use tier6_measure::{Run, RunEnd};
 /// No link passes anything on in less than this many us; a faster "step" was not a step.
 const STEP_MIN_US: f64 = 0.3;
 
+/// Most hosts that are named.
+const HOSTS_MAX: usize = 8;
+
 /// Adds the findings of a run to each of its analyses, keeping the most severe first.
 pub(crate) fn add_run_findings(run: &Run, analyses: &mut [SeriesAnalysis]) {
     let shared: Vec<Finding> = [unfinished(run), average(run, analyses)]
@@ -26,12 +29,26 @@ fn unfinished(run: &Run) -> Option<Finding> {
         RunEnd::Aborted { hosts, message } => Some(warning(
             "aborted",
             format!(
-                "the run ended with `{message}` on {} hosts; the rows before it are usable, but the \
-                 run did not pass",
-                hosts.len()
+                "the run ended with `{message}`{}; the rows before it are usable, but the run did not \
+                 pass",
+                on_hosts(hosts)
             ),
         )),
         RunEnd::Complete | RunEnd::Unfinished | RunEnd::NotStated => None,
+    }
+}
+
+/// Returns ` on 3 hosts (node2, node3, node4)`.
+fn on_hosts(hosts: &[String]) -> String {
+    let shown = hosts.iter().take(HOSTS_MAX).cloned().collect::<Vec<_>>();
+    let more = match hosts.len().saturating_sub(HOSTS_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match hosts.len() {
+        0 => String::new(),
+        1 => format!(" on {}", hosts[0]),
+        n => format!(" on {n} hosts ({}{more})", shown.join(", ")),
     }
 }
 

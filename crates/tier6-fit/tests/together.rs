@@ -188,15 +188,17 @@ fn two_columns_of_one_table_make_a_pair() {
 const GRID: [u64; 4] = [1 << 26, 1 << 27, 1 << 28, 1 << 29];
 
 fn halves(all_reduce_share: f64) -> String {
-    let mut text = String::from("collective,ranks,bytes,time_us\n");
-    for bytes in GRID {
+    let row = |name: &str, bytes: u64, us: f64| format!("{name},8,{bytes},{us}\n");
+    let rows = GRID.map(|bytes| {
         let half = 20.0 + bytes as f64 / 200e3;
-        for name in ["reduce_scatter", "all_gather"] {
-            text += &format!("{name},8,{bytes},{half}\n");
-        }
-        text += &format!("all_reduce,8,{bytes},{}\n", 2.0 * half * all_reduce_share);
-    }
-    text
+        [
+            row("reduce_scatter", bytes, half),
+            row("all_gather", bytes, half),
+            row("all_reduce", bytes, 2.0 * half * all_reduce_share),
+        ]
+        .concat()
+    });
+    format!("collective,ranks,bytes,time_us\n{}", rows.concat())
 }
 
 #[test]

@@ -23,6 +23,26 @@ impl AnalysisReport {
     pub fn run_of(&self, series: &SeriesReport) -> Option<&RunReport> {
         self.inputs.get(series.input)?.runs.get(series.analysis.run)
     }
+
+    /// Returns the folder that all inputs are in, with its slash; empty for a single input, which
+    /// keeps its whole name.
+    pub(crate) fn common_folder(&self) -> &str {
+        let folder = |path: &str| path.rfind('/').map_or(0, |at| at + 1);
+        let Some((first, rest)) = self
+            .inputs
+            .split_first()
+            .filter(|(_, rest)| !rest.is_empty())
+        else {
+            return "";
+        };
+        let mut common = &first.path[..folder(&first.path)];
+        for input in rest {
+            while !input.path.starts_with(common) {
+                common = &common[..folder(&common[..common.len() - 1])];
+            }
+        }
+        common
+    }
 }
 
 /// Whether the data of a report can be trusted.

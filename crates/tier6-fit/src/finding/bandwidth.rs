@@ -93,19 +93,26 @@ fn network_ceiling(point: &PointSummary, busbw: GbPerSec, rate: GbPerSec) -> Fin
     }
 }
 
-/// Nobody tells the rate: a pointer where busbw is what 1, 2, 4 or 8 NICs give at their best.
+/// Nobody tells the rate: a pointer where busbw is what 2, 4 or 8 NICs give at their best.
 fn nic_ceiling(
     point: &PointSummary,
     busbw: GbPerSec,
     analysis: &SeriesAnalysis,
 ) -> Option<Finding> {
     let fits = |nics: &u32| (0.97..=1.03).contains(&(busbw.get() / (f64::from(*nics) * NIC_200G)));
-    let nics = [1, 2, 4, 8].into_iter().find(fits)?;
-    spans_nodes(analysis).then(|| {
+    let nics = [2, 4, 8].into_iter().find(fits)?;
+    // busbw is the load of a node's cables on a ring only, and slow pairs look like one NIC.
+    let is_ring = matches!(
+        analysis.collective,
+        Some(Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter)
+    );
+    (is_ring && spans_nodes(analysis)).then(|| {
         note(
             "nic-ceiling",
             format!(
-                "busbw {:.1} GB/s at {} is {nics} x {:.1} GB/s. A NIC of 200 Gb/s gives about 24 of 25                  GB/s raw, so with {nics} of them per node this is the ceiling (estimate; state                  --line-rate to check)",
+                "busbw {:.1} GB/s at {} is {nics} x {:.1} GB/s. A NIC of 200 Gb/s gives about 24 of 25 \
+                 GB/s raw, so with {nics} of them per node this is the ceiling (estimate; state \
+                 --line-rate to check)",
                 busbw.get(),
                 point.bytes,
                 busbw.get() / f64::from(nics)

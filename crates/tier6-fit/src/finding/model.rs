@@ -96,6 +96,8 @@ fn half_performance(fits: &[Fit]) -> Option<Finding> {
         .rfind(|fit| fit.loss == Loss::Relative)
         .filter(validated);
     let fit = over_all.or(last)?;
+    // A fixed part that may as well be zero explains nothing (FACTS E.7).
+    fit.alpha_ci.filter(|ci| ci.low > 0.0)?;
     let line = fit.line?;
     let half = line.alpha.get() * line.beta.get() * 1e3;
     let fixed = line.alpha.get() / line.predict(fit.first).get();

@@ -10,7 +10,7 @@ use tier6_units::{Bytes, Micros};
 
 /// Ranks from which the steps of a ring add up to milliseconds.
 const LONG_RING: u32 = 64;
-/// Most pairs of sizes in one sentence.
+/// Most places in one sentence.
 const SHOWN_MAX: usize = 5;
 
 pub(super) fn add(found: &mut Vec<Finding>, analysis: &SeriesAnalysis) {
@@ -145,37 +145,39 @@ fn ring_floor(points: &[&PointSummary], analysis: &SeriesAnalysis) -> Option<Fin
 /// change of path, or noise).
 fn standstill(points: &[&PointSummary], latency_end: Bytes) -> Option<Finding> {
     let growth = |pair: &[&PointSummary]| pair[1].median.get() / pair[0].median.get();
-    let pairs: Vec<String> = points
-        .windows(3)
-        .filter(|three| {
-            let (before, here) = (&three[..2], &three[1..]);
-            let steady = here.iter().all(|point| point.stable != Some(false));
-            let bytes = here[1].bytes.as_f64() / here[0].bytes.as_f64();
-            let stands = bytes >= 1.5 && growth(before) > 1.2 && growth(here) < 1.05;
-            steady && here[0].bytes >= latency_end && (growth(here) < 0.95 || stands)
-        })
-        .map(|three| {
-            let [_, low, high] = three else {
-                return String::new();
-            };
-            let times = (low.median.get(), high.median.get());
-            format!(
-                "{} {:.1} us, {} {:.1} us",
-                low.bytes, times.0, high.bytes, times.1
-            )
-        })
+    // Runs of neighbours in which each takes as long as the one before, or less.
+    let mut runs: Vec<Vec<&PointSummary>> = Vec::new();
+    for three in points.windows(3) {
+        let (before, here) = (&three[..2], &three[1..]);
+        let steady = here.iter().all(|point| point.stable != Some(false));
+        let bytes = here[1].bytes.as_f64() / here[0].bytes.as_f64();
+        let stands = bytes >= 1.5 && growth(before) > 1.2 && growth(here) < 1.05;
+        if !steady || here[0].bytes < latency_end || (growth(here) >= 0.95 && !stands) {
+            continue;
+        }
+        match runs.last_mut() {
+            Some(run) if run.last().is_some_and(|last| last.bytes == here[0].bytes) => {
+                run.push(here[1]);
+            }
+            Some(_) | None => runs.push(here.to_vec()),
+        }
+    }
+    let named = |point: &&PointSummary| format!("{} {:.1} us", point.bytes, point.median.get());
+    let texts: Vec<String> = runs
+        .iter()
+        .map(|run| run.iter().map(named).collect::<Vec<_>>().join(", "))
         .collect();
-    (!pairs.is_empty()).then(|| {
-        let more = match pairs.len().saturating_sub(SHOWN_MAX) {
-            0 => String::new(),
-            more => format!(", and {more} more"),
-        };
+    let more = match texts.len().saturating_sub(SHOWN_MAX) {
+        0 => String::new(),
+        more => format!(", and {more} more places"),
+    };
+    (!texts.is_empty()).then(|| {
         note(
             "time-stands-still",
             format!(
                 "the larger message takes as long or less: {}{more}; a change of path between \
                  them, or noise",
-                pairs[..pairs.len().min(SHOWN_MAX)].join("; ")
+                texts[..texts.len().min(SHOWN_MAX)].join("; ")
             ),
         )
     })

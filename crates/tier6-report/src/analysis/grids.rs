@@ -3,14 +3,16 @@
 use super::summary::{facts, point_note, shown_fits, verdict_tone};
 use crate::grid::{Align, Cell, Columns, Grid};
 use crate::naming;
-use crate::number::{ABSENT, fixed, fixed_or_absent, with_interval};
+use crate::number::{ABSENT, count, fixed, fixed_or_absent, with_interval};
 use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Charset, Detail, Tone};
-use tier6_fit::{Fit, FitLabel, Interval, Loss, PointSummary, Prediction, SeriesAnalysis};
+use tier6_fit::{
+    Fit, FitLabel, Interval, Loss, PointSummary, Prediction, SeriesAnalysis, Severity,
+};
 use tier6_measure::Ranks;
 
 /// Returns the table of fits: segments in order of size, then the single line. `Wide` adds the
-/// other loss, the held-out error and the reasons.
+/// other loss and the held-out error.
 pub(crate) fn fits(
     analysis: &SeriesAnalysis,
     loss: Loss,
@@ -58,9 +60,6 @@ pub(crate) fn fits(
     columns = columns.cells("verdict", Align::Left, |fit| {
         Cell::toned(naming::verdict(fit.verdict), verdict_tone(fit.verdict))
     });
-    if detail == Detail::Wide {
-        columns = columns.left("why", |fit| fit.why.clone());
-    }
     columns.grid()
 }
 
@@ -145,7 +144,11 @@ pub(crate) fn points(analysis: &SeriesAnalysis, loss: Loss, detail: Detail) -> G
             .signed("tuner error %", 2, |point| point.tuner_error_pct);
     }
     let shown = shown_fits(analysis, loss);
-    if !shown.segments.is_empty() {
+    if analysis
+        .points
+        .iter()
+        .any(|point| shown.error_at(point.bytes).is_some())
+    {
         columns = columns.signed("model error %", 2, |point| shown.error_at(point.bytes));
     }
     if any(&|point| point.wrong.is_some_and(|wrong| wrong > 0)) {
@@ -200,12 +203,43 @@ pub(crate) fn overview(report: &AnalysisReport) -> Grid {
         "stable sizes",
         "validated segments",
     ] {
-        columns = columns.right(title, |(_, series)| fact(series, title));
+        // Series of one size each have no floor, no saturation and no line.
+        if rows.iter().any(|(_, series)| fact(series, title) != ABSENT) {
+            columns = columns.right(title, |(_, series)| fact(series, title));
+        }
     }
+    if rows
+        .iter()
+        .all(|(_, series)| series.analysis.points.len() == 1)
+    {
+        columns = columns.numbers("median us", 3, |(_, series)| {
+            Some(series.analysis.points.first()?.median.get())
+        });
+    }
+    let folder = report.common_folder();
     columns
+        .cells("told", Align::Left, |(_, series)| told(&series.analysis))
         .left("input", |(_, series)| {
             let input = report.inputs.get(series.input);
-            input.map_or_else(|| ABSENT.to_owned(), |input| input.path.clone())
+            input.map_or_else(
+                || ABSENT.to_owned(),
+                |input| input.path[folder.len()..].to_owned(),
+            )
         })
         .grid()
+}
+
+/// Returns what is wrong or doubtful about a series, in a word.
+fn told(analysis: &SeriesAnalysis) -> Cell {
+    let count_of = |severity: Severity| {
+        let findings = analysis.findings.iter();
+        findings
+            .filter(|finding| finding.severity == severity)
+            .count()
+    };
+    match (count_of(Severity::Failed), count_of(Severity::Warning)) {
+        (0, 0) => Cell::toned("", Tone::Plain),
+        (0, warnings) => Cell::toned(count(warnings, "warning"), Tone::Caution),
+        (_, _) => Cell::toned("WRONG DATA", Tone::Bad),
+    }
 }

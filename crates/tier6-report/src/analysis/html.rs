@@ -2,8 +2,8 @@
 
 use super::grids;
 use super::summary::{
-    TOGETHER, facts, failure, identity, patterns, reservations, run_state, severity_tone, source,
-    switches,
+    TOGETHER, facts, failure, has_lines, identity, patterns, reservations, run_state,
+    severity_tone, source, switches,
 };
 use super::svg::series_chart;
 use crate::grid::{Align, Cell, Columns};
@@ -31,7 +31,11 @@ pub fn analysis_html(report: &AnalysisReport) -> String {
         escape(&subtitle(report))
     );
     if let Some(failure) = failure(report) {
-        let _ = writeln!(body, "<div class=\"banner\" role=\"alert\">{failure}</div>");
+        let _ = writeln!(
+            body,
+            "<div class=\"banner\" role=\"alert\">{}</div>",
+            escape(&failure)
+        );
     }
     if report.series.len() > 1 {
         body += "<h2>Overview</h2>\n";
@@ -178,7 +182,7 @@ fn push_chart(body: &mut String, report: &AnalysisReport, series: &SeriesReport,
 
 fn push_models(body: &mut String, report: &AnalysisReport, series: &SeriesReport, index: usize) {
     let analysis = &series.analysis;
-    if !analysis.fits.is_empty() {
+    if has_lines(analysis) {
         let caption = format!(
             "T = α + n/β, {} loss; 95 % intervals in brackets",
             report.loss
@@ -186,8 +190,8 @@ fn push_models(body: &mut String, report: &AnalysisReport, series: &SeriesReport
         let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
         *body += "<h3>Models</h3>\n";
         *body += &fits.html(&format!("fits-{index}"), &caption);
-        *body += &list("", &reservations(analysis, report.loss));
     }
+    *body += &list("", &reservations(analysis, report.loss));
     if !analysis.switches.is_empty() {
         *body += "<h3>Switches</h3>\n";
         *body += &list("", &switches(analysis));

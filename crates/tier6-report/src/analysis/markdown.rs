@@ -1,7 +1,8 @@
 //! GitHub's Markdown: for issues, pull requests and wikis.
 
 use super::summary::{
-    TOGETHER, facts, failure, identity, patterns, reservations, run_state, source, switches,
+    TOGETHER, facts, failure, has_lines, identity, patterns, reservations, run_state, source,
+    switches,
 };
 use super::{grids, summary};
 use crate::grid::{Columns, markdown_text};
@@ -14,7 +15,7 @@ use tier6_fit::Finding;
 pub fn analysis_markdown(report: &AnalysisReport) -> String {
     let mut out = String::new();
     if let Some(failure) = failure(report) {
-        let _ = write!(out, "**{failure}**\n\n");
+        let _ = write!(out, "**{}**\n\n", markdown_text(&failure));
     }
     if report.series.len() > 1 {
         out += "## Overview\n\n";
@@ -57,7 +58,7 @@ fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport)
         *out += &(summary.markdown() + "\n");
     }
     push_list(out, "Findings", analysis.findings.iter().map(finding_text));
-    if !analysis.fits.is_empty() {
+    if has_lines(analysis) {
         let fits = grids::fits(analysis, report.loss, Detail::Short, Charset::Unicode);
         let _ = write!(
             out,

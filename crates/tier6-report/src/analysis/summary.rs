@@ -72,16 +72,45 @@ impl<'a> ShownFits<'a> {
 /// Heading of what several series say together.
 pub(crate) const TOGETHER: &str = "What the series say together, taken to come from one machine";
 
-/// Returns why a report is failed; `None` when it is not.
-pub(crate) fn failure(report: &AnalysisReport) -> Option<&'static str> {
-    let mut runs = report.inputs.iter().flat_map(|input| &input.runs);
-    match report.status {
-        Status::Ok => None,
-        Status::Failed if runs.any(|run| run.correctness == Correctness::Failed) => {
-            Some("FAILED: the data of at least one run is wrong; no number of it is a result")
-        }
-        Status::Failed => Some("FAILED: at least one run did not end as it should"),
+/// Returns why a report is failed and, among several inputs, in which; `None` when it is not.
+pub(crate) fn failure(report: &AnalysisReport) -> Option<String> {
+    if report.status == Status::Ok {
+        return None;
     }
+    let inputs_where = |is: &dyn Fn(&RunReport) -> bool| -> Vec<&str> {
+        let inputs = report.inputs.iter();
+        let hit = inputs.filter(|input| input.runs.iter().any(is));
+        hit.map(|input| &input.path[report.common_folder().len()..])
+            .collect()
+    };
+    let wrong = inputs_where(&|run| run.correctness == Correctness::Failed);
+    let (text, which) = if wrong.is_empty() {
+        let cut = inputs_where(&|run| matches!(run.end, RunEnd::Aborted { .. }));
+        ("FAILED: at least one run did not end as it should", cut)
+    } else {
+        (
+            "FAILED: the data of at least one run is wrong; no number of it is a result",
+            wrong,
+        )
+    };
+    let shown = which[..which.len().min(FAILED_MAX)].join(", ");
+    let more = match which.len().saturating_sub(FAILED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(if report.inputs.len() > 1 && !which.is_empty() {
+        format!("{text}: {shown}{more}")
+    } else {
+        text.to_owned()
+    })
+}
+
+/// How many failed inputs are named.
+const FAILED_MAX: usize = 8;
+
+/// Says whether any fit of a series is a line.
+pub(crate) fn has_lines(analysis: &SeriesAnalysis) -> bool {
+    analysis.fits.iter().any(|fit| fit.line.is_some())
 }
 
 /// Returns what identifies a series, most telling first.
@@ -208,6 +237,9 @@ fn latency_fact(analysis: &SeriesAnalysis) -> Option<Fact> {
     })
 }
 
+/// Largest message whose rate says nothing about a link.
+const TINY_BYTES: u64 = 4 << 10;
+
 fn peak_fact(analysis: &SeriesAnalysis) -> Option<Fact> {
     let usable = |point: &&PointSummary| point.excluded.is_none() && point.algbw.get().is_finite();
     let peak = analysis
@@ -215,6 +247,9 @@ fn peak_fact(analysis: &SeriesAnalysis) -> Option<Fact> {
         .iter()
         .filter(usable)
         .max_by(|a, b| a.algbw.get().total_cmp(&b.algbw.get()))?;
+    if peak.bytes.get() <= TINY_BYTES {
+        return None;
+    }
     let rate = |name: &str, rate: Option<GbPerSec>| {
         rate.map_or_else(String::new, |rate| {
             format!("{name} {} GB/s, ", fixed(rate.get(), 2))
@@ -280,7 +315,7 @@ fn unstable_sizes(analysis: &SeriesAnalysis) -> String {
 
 fn model_fact(analysis: &SeriesAnalysis, loss: Loss) -> Option<Fact> {
     let shown = shown_fits(analysis, loss);
-    if shown.segments.is_empty() {
+    if !has_lines(analysis) {
         return None;
     }
     let validated = shown
@@ -364,6 +399,16 @@ pub(crate) fn reservations(analysis: &SeriesAnalysis, loss: Loss) -> Vec<String>
         .filter(|fit| fit.verdict != Verdict::Validated && !fit.why.is_empty())
         .map(|fit| format!("{}: {}", naming::label(&fit.label), fit.why))
         .collect()
+}
+
+/// Returns why each fit of either loss has its verdict, one sentence each.
+pub(crate) fn reasons(analysis: &SeriesAnalysis) -> Vec<String> {
+    let fits = analysis.fits.iter().filter(|fit| !fit.why.is_empty());
+    fits.map(|fit| {
+        let label = naming::label(&fit.label);
+        format!("{label}, {} loss: {}", fit.loss, fit.why)
+    })
+    .collect()
 }
 
 /// Returns the warnings of an input, one entry per code: how often, where, and the first text.

@@ -21,7 +21,7 @@ pub fn analysis_svg(report: &AnalysisReport) -> String {
     let mut drawing = Drawing::new(WIDTH);
     let mut y = 0.0;
     if let Some(failure) = failure(report) {
-        drawing.text(LEFT - 48.0, 26.0, "failure", failure);
+        drawing.text(LEFT - 48.0, 26.0, "failure", &failure);
         y = 24.0;
     }
     for series in &report.series {

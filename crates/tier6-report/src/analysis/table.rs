@@ -2,10 +2,10 @@
 
 use super::grids;
 use super::summary::{
-    TOGETHER, facts, failure, identity, patterns, reservations, run_state, severity_tone, source,
-    switches, warning_groups,
+    TOGETHER, facts, failure, has_lines, identity, patterns, reasons, reservations, run_state,
+    severity_tone, source, switches, warning_groups,
 };
-use crate::flow::push_sentence;
+use crate::flow::{flow, push_sentence};
 use crate::grid::terminal_text;
 use crate::number::count;
 use crate::plot::terminal_plot;
@@ -24,11 +24,20 @@ const POINTS_MAX: usize = 64;
 pub fn analysis_table(report: &AnalysisReport, style: Style, detail: Detail) -> String {
     let mut out = String::new();
     if let Some(failure) = failure(report) {
-        out += &style.paint(Tone::Bad, failure);
-        out += "\n\n";
+        for line in flow(terminal_text(&failure).split(' '), " ", style.width.max(40)) {
+            out += &style.paint(Tone::Bad, &line);
+            out.push('\n');
+        }
+        out.push('\n');
     }
     push_together(&mut out, report, style);
     if detail == Detail::Short && report.series.len() > SERIES_MAX {
+        let folder = report.common_folder();
+        if !folder.is_empty() {
+            let line = format!("inputs in {}", terminal_text(folder));
+            out += &style.paint(Tone::Dim, &line);
+            out += "\n\n";
+        }
         out += &grids::overview(report).text(style);
         let hint = format!(
             "\nhint: `--wide` shows each of the {} series\n",
@@ -82,14 +91,14 @@ fn series_text(
     push_origin(&mut out, report, series, style);
     out.push('\n');
     push_facts(&mut out, report, series, style);
-    if !analysis.fits.is_empty() {
+    if has_lines(analysis) || detail == Detail::Wide {
         out.push('\n');
         out += &grids::fits(analysis, report.loss, detail, style.charset).text(style);
     }
-    let mut notes = reservations(analysis, report.loss);
-    if detail == Detail::Wide {
-        notes.clear();
-    }
+    let notes = match detail {
+        Detail::Short => reservations(analysis, report.loss),
+        Detail::Wide => reasons(analysis),
+    };
     push_entries(&mut out, "note", &notes, style);
     push_entries(&mut out, "switch", &switches(analysis), style);
     push_entries(&mut out, "residuals", &patterns(analysis), style);

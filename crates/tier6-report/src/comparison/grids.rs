@@ -49,6 +49,15 @@ fn change(value: Option<f64>, interval: Option<Interval>) -> String {
     }
 }
 
+/// Returns a probability; none is zero.
+fn chance(p: f64) -> String {
+    if p < 1e-4 {
+        "<0.0001".to_owned()
+    } else {
+        fixed(p, 4)
+    }
+}
+
 /// Returns the table of sizes.
 pub(super) fn sizes(series: &ComparedSeries) -> Grid {
     Columns::of(&series.comparison.sizes)
@@ -56,7 +65,9 @@ pub(super) fn sizes(series: &ComparedSeries) -> Grid {
         .right("baseline us", |size| fixed(size.base.get(), 3))
         .right("new us", |size| fixed(size.new.get(), 3))
         .signed("change %", 2, |size| Some(size.change_pct))
-        .numbers("p", 4, |size| size.p_value)
+        .right("p", |size| {
+            size.p_value.map_or_else(|| ABSENT.to_owned(), chance)
+        })
         .cells("outcome", Align::Left, |size| {
             let (text, tone) = size_verdict(size.verdict);
             Cell::toned(text, tone)

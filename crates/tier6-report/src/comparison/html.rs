@@ -1,6 +1,8 @@
 //! One HTML file that holds the whole comparison.
 
-use super::summary::{cause, doubts, evidence, inputs, title, verdict_sentence, verdict_tone};
+use super::summary::{
+    cause, evidence, faults_and_doubts, inputs, title, verdict_sentence, verdict_tone,
+};
 use super::svg::series_chart;
 use super::{ComparedSeries, ComparisonReport, grids};
 use crate::naming;
@@ -55,7 +57,7 @@ fn push_series(
         escape(&report.sides_of(series))
     );
     push_cards(body, series);
-    *body += &list("findings", &doubts(series));
+    *body += &list("findings", &faults_and_doubts(series));
     let chart = series_chart(series, report.loss, &format!("{name}, both runs"));
     let _ = writeln!(
         body,

@@ -1,6 +1,6 @@
 //! GitHub's Markdown: for the pull request that changed something.
 
-use super::summary::{doubts, evidence, inputs, title, verdict_sentence};
+use super::summary::{evidence, faults_and_doubts, inputs, title, verdict_sentence};
 use super::{ComparedSeries, ComparisonReport, grids};
 use crate::grid::markdown_text;
 use crate::style::Charset;
@@ -28,7 +28,7 @@ fn push_series(out: &mut String, report: &ComparisonReport, series: &ComparedSer
     *out += &grids::segments(series, Charset::Unicode).markdown();
     out.push('\n');
     push_list(out, &evidence(series));
-    push_list(out, &doubts(series));
+    push_list(out, &faults_and_doubts(series));
     let sizes = grids::sizes(series).markdown();
     let _ = write!(
         out,

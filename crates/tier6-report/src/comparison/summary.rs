@@ -77,6 +77,13 @@ fn segment_name(segment: &SegmentComparison) -> String {
     format!("{}, {sizes}", naming::label(&segment.label))
 }
 
+/// Returns what is wrong and what makes the comparison doubtful, as one list.
+pub(super) fn faults_and_doubts(series: &ComparedSeries) -> Vec<String> {
+    let faults = series.comparison.wrong_data.iter();
+    let faults = faults.map(|sentence| format!("FAILED: {sentence}"));
+    faults.chain(doubts(series)).collect()
+}
+
 /// Returns what makes the comparison of a series doubtful or incomplete.
 pub(super) fn doubts(series: &ComparedSeries) -> Vec<String> {
     let unmatched = series.comparison.unmatched_sizes as usize;

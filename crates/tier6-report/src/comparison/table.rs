@@ -5,6 +5,7 @@ use super::{ComparedSeries, ComparisonReport, grids};
 use crate::flow::push_sentence;
 use crate::grid::terminal_text;
 use crate::style::{Detail, Style, Tone};
+use tier6_fit::ComparisonVerdict;
 
 /// Returns the report as text for a terminal. `Wide` lists the sizes of series that did not
 /// change, too.
@@ -39,20 +40,34 @@ fn push_series(
     let verdict = series.comparison.verdict;
     *out += &style.paint(Tone::Strong, &title);
     *out += ": ";
-    *out += &style.paint(verdict_tone(verdict), verdict.name());
+    let name = match verdict {
+        ComparisonVerdict::Failed => "FAILED",
+        ComparisonVerdict::Regressed
+        | ComparisonVerdict::Undecided
+        | ComparisonVerdict::Improved
+        | ComparisonVerdict::Unchanged => verdict.name(),
+    };
+    *out += &style.paint(verdict_tone(verdict), name);
     out.push('\n');
     *out += &style.paint(Tone::Dim, &terminal_text(&report.sides_of(series)));
     *out += "\n\n";
-    *out += &grids::segments(series, style.charset).text(style);
-    out.push('\n');
-    for sentence in evidence(series) {
-        push_sentence(out, ("evidence", Tone::Dim), &sentence, style);
+    for sentence in &series.comparison.wrong_data {
+        push_sentence(out, ("FAILED", Tone::Bad), sentence, style);
+    }
+    let is_failed = verdict == ComparisonVerdict::Failed;
+    if !is_failed || detail == Detail::Wide {
+        *out += &grids::segments(series, style.charset).text(style);
+        out.push('\n');
+        for sentence in evidence(series) {
+            push_sentence(out, ("evidence", Tone::Dim), &sentence, style);
+        }
     }
     for sentence in doubts(series) {
         push_sentence(out, ("warning", Tone::Caution), &sentence, style);
     }
-    let changed = verdict != tier6_fit::ComparisonVerdict::Unchanged;
-    if changed || detail == Detail::Wide {
+    let changed = verdict != ComparisonVerdict::Unchanged;
+    // Of wrong data no speed counts, and none is shown unless asked for.
+    if (changed && !is_failed) || detail == Detail::Wide {
         out.push('\n');
         *out += &grids::sizes(series).text(style);
     }

@@ -129,6 +129,7 @@ fn comparison(baseline: &SeriesReport, new: &SeriesReport) -> SeriesComparison {
             )
             .collect(),
         sizes: sizes.collect(),
+        wrong_data: Vec::new(),
         unmatched_sizes: 2,
     }
 }
