@@ -26,6 +26,14 @@ impl SystemError {
         }
     }
 
+    /// Gives a place to an error that has none yet.
+    pub(crate) fn or_at(self, place: Option<Place>) -> Self {
+        Self {
+            place: self.place.or(place),
+            ..self
+        }
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self {
             hint: Some(hint.into()),

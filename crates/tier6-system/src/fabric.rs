@@ -64,6 +64,10 @@ fn cable(a: End, b: End, class: LinkClassId, lanes: u32) -> Cable {
 
 /// Builds the fabric of a site and returns the spread key of each end.
 pub(crate) fn join(site: &mut Site<'_, '_>) -> Result<Vec<u32>, SystemError> {
+    build(site).map_err(|error| error.or_at(site.tier.place()))
+}
+
+fn build(site: &mut Site<'_, '_>) -> Result<Vec<u32>, SystemError> {
     // The link class is looked up first: its name stands before anything that depends on it.
     let class = site.classes.link(&site.tier.link)?;
     let tier = site.tier;

@@ -14,6 +14,54 @@
 //! Rates are per direction, in decimal GB/s; latencies are one way. Every constant may carry
 //! its origin ([`Provenance`]), and what is only believed says so ([`Evidence::Assumed`]).
 //!
+//! # A system file
+//!
+//! ```toml
+//! name = "two nodes"                  # and `title`
+//! [chip]                              # name, lanes, memory_rate, reduce_rate, [chip.step]
+//! name = "toy"
+//! [software]                          # call: fixed time of a call
+//! call = "20 us"
+//! [nvls]                              # rate, alpha; needs switches that multicast and reduce
+//! [sharp]                             # alpha, efficiency, contexts; needs switches that reduce
+//! [links.wire]                        # like, rate, latency, efficiency, mtu, [links.wire.step]
+//! rate = "400 Gb/s"
+//! latency = { value = "0.6 us", evidence = "fitted", datasets = ["a"], method = "fit" }
+//! efficiency = 0.9
+//! [switches.hub]                      # ports, latency, abilities
+//! latency = "300 ns"
+//! [[tier]]                            # chips to a node
+//! name = "node"
+//! count = 8
+//! fabric = "crossbar"
+//! link = "wire"                       # of this file or the catalog
+//! lanes = 4
+//! switch = "hub"
+//! [[tier]]                            # nodes to a cluster
+//! name = "network"
+//! count = 2
+//! nics = 8                            # per node; host_link, attach = "chip" | "host"
+//! host_link = "pcie5-x16"
+//! link = "ib-ndr"
+//! fabric = "fat_tree"
+//! switch = "ib-ndr-switch"
+//! wiring = "by_rail"
+//! ```
+//!
+//! | fabric | its keys |
+//! |---|---|
+//! | `ring` | `orders` for several rings |
+//! | `full_mesh` | |
+//! | `torus` | `dims` |
+//! | `crossbar` | `switch`, `planes` |
+//! | `fat_tree` | `switch`, `spine`, `down`, `spines`, `oversubscription`, `wiring` = `by_node` or `by_rail` |
+//! | `dragonfly` | `switch`, `routers`, `endpoints`, `global`, `local_link`, `global_link` |
+//! | `pcie_tree` | `root`, `sockets`, `socket_link`, `switch`, `per_switch` |
+//! | `graph` | `vertices`, `edges` |
+//!
+//! A constant is a value, or a table of `value`, `low`, `high`, `evidence`, `source`, `datasets`,
+//! `bytes`, `method`, `error_pct`.
+//!
 //! Deliberately absent: time. What a schedule costs on a topology is the engines' business.
 
 mod catalog;

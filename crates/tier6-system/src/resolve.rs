@@ -4,10 +4,11 @@
 mod classes;
 mod draft;
 mod nic;
+mod sense;
 
 use crate::fabric::{Site, join};
 use crate::place::Place;
-use crate::spec::{SwitchAbility, SystemSpec, TierSpec, assumed_call};
+use crate::spec::{SwitchAbility, SystemSpec, TierSpec, assumed_call, assumed_step};
 use crate::topology::{
     Chip, ChipId, Constants, LinkClassId, Node, NodeId, Tier, Topology, VertexId,
 };
@@ -27,6 +28,9 @@ impl SystemSpec {
     /// reached, and on a system too large; with the place when the system was read from a file.
     pub fn resolve(&self) -> Result<Topology, SystemError> {
         self.check_names()?;
+        for tier in &self.tiers {
+            sense::check_tier(tier)?;
+        }
         let n_chips = self.count_chips()?;
         let mut classes = Classes::of(self);
         let mut draft = Draft::with_chips(n_chips);
@@ -92,7 +96,7 @@ impl SystemSpec {
         let mut n_chips: u64 = 1;
         for tier in &self.tiers {
             n_chips *= u64::from(tier.count.value);
-            if tier.count.value == 0 || n_chips > CHIPS_MAX {
+            if n_chips > CHIPS_MAX {
                 let problem = SystemProblem::TooLarge {
                     what: "chips",
                     found: n_chips,
@@ -286,7 +290,7 @@ impl SystemSpec {
             chip: self.chip.name.clone(),
             memory_rate: self.chip.memory_rate.clone(),
             reduce_rate: self.chip.reduce_rate.clone(),
-            step: self.chip.step.clone(),
+            step: self.chip.step.clone().unwrap_or_else(assumed_step),
             nvls: self.nvls.clone(),
             sharp: self.sharp.clone(),
         }
@@ -299,6 +303,7 @@ fn resolved_tier(tier: &TierSpec, link: LinkClassId) -> Tier {
         count: tier.count.value,
         fabric: tier.fabric.clone(),
         link,
+        lanes: tier.lanes,
         nics_per_group: tier.nics.as_ref().map_or(0, |nics| nics.count.value),
     }
 }

@@ -10,9 +10,9 @@ mod write;
 
 pub(crate) use read::COUNT_MAX;
 
-use crate::constant::{Constant, Efficiency, Provenance};
+use crate::catalog;
+use crate::constant::{Constant, Efficiency};
 use crate::place::{Place, Spelled};
-use crate::{Evidence, catalog};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// A system as written.
@@ -337,6 +337,26 @@ impl FabricSpec {
     }
 }
 
+impl StepSpec {
+    /// Returns α of a step by method A: 2·c2c + memory read + memory write + `NoC` +
+    /// 2·die-to-die.
+    ///
+    /// ```
+    /// let h200 = tier6_system::preset("h200-x8").unwrap().resolve().unwrap();
+    /// assert!((h200.constants().step.alpha().get() - 0.59).abs() < 1e-12);
+    /// ```
+    pub fn alpha(&self) -> Micros {
+        let us = |part: &Constant<Micros>| part.value.get();
+        Micros::new(
+            2.0 * us(&self.chip_to_chip)
+                + us(&self.memory_read)
+                + us(&self.memory_write)
+                + us(&self.noc)
+                + 2.0 * us(&self.die_to_die),
+        )
+    }
+}
+
 impl TierSpec {
     /// Where the tier is named, for errors about the whole of it.
     pub(crate) fn place(&self) -> Option<Place> {
@@ -437,12 +457,18 @@ impl SystemSpec {
 /// The fixed time of a call when a system does not say: between the floors of source document
 /// 003, 19 us on A100 and 22 us on H200.
 pub(crate) fn assumed_call() -> Constant<Micros> {
-    Constant {
-        value: Micros::new(20.0),
-        interval: None,
-        provenance: Some(Provenance {
-            source: Some("prior: floors of 19 us (A100) and 22 us (H200) in [S3]".to_owned()),
-            ..Provenance::new(Evidence::Assumed)
-        }),
+    let source = "prior: floors of 19 us (A100) and 22 us (H200) in [S3]";
+    Constant::assumed(Micros::new(20.0), source)
+}
+
+/// The parts of a step when a system does not say: 0.59 us together (FACTS A.2).
+pub(crate) fn assumed_step() -> StepSpec {
+    let part = |us| Constant::assumed(Micros::new(us), "prior: method A's example, 0.59 us a step");
+    StepSpec {
+        chip_to_chip: part(0.15),
+        memory_read: part(0.15),
+        memory_write: part(0.01),
+        noc: part(0.05),
+        die_to_die: part(0.04),
     }
 }

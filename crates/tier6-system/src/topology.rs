@@ -60,7 +60,7 @@ pub struct Constants {
     /// Rate at which a chip reduces (1/γ).
     pub reduce_rate: Option<Constant<GbPerSec>>,
     /// Parts of a step, for method A.
-    pub step: Option<StepSpec>,
+    pub step: StepSpec,
     /// In-switch reduction inside a node.
     pub nvls: Option<NvlsSpec>,
     /// In-switch reduction between nodes.
@@ -108,6 +108,8 @@ pub struct Tier {
     pub fabric: FabricSpec,
     /// Class of its links.
     pub link: LinkClassId,
+    /// Parallel lanes of the cables to its ends.
+    pub lanes: u32,
     /// NICs of a group; 0 in the first tier.
     pub nics_per_group: u32,
 }
@@ -243,6 +245,11 @@ impl Topology {
         id::count(self.nodes.len())
     }
 
+    /// Returns the chips of each node.
+    pub fn chips_per_node(&self) -> u32 {
+        self.tiers[0].count
+    }
+
     /// Returns the chips, by [`ChipId`].
     pub fn chips(&self) -> &[Chip] {
         &self.chips
@@ -368,6 +375,15 @@ impl Topology {
         GbPerSec::new(rates.sum())
     }
 
+    /// Returns the payload rate of [`Topology::injection_rate`]: each link times its
+    /// efficiency.
+    pub fn injection_payload_rate(&self, chip: ChipId) -> GbPerSec {
+        let rates = self
+            .scale_up_links(chip)
+            .map(|link| link.payload_rate.get());
+        GbPerSec::new(rates.sum())
+    }
+
     /// Links that leave a chip in the first tier's class.
     pub(crate) fn scale_up_links(&self, chip: ChipId) -> impl Iterator<Item = &Link> {
         let class = self.tiers[0].link;
@@ -379,6 +395,15 @@ impl Topology {
 
     /// Returns a chip's share of its NICs' wire rate; `None` in a system of one node.
     pub fn network_rate(&self, chip: ChipId) -> Option<GbPerSec> {
+        self.share_of_nics(chip, |link| link.rate)
+    }
+
+    /// Returns the payload rate of [`Topology::network_rate`]: each link times its efficiency.
+    pub fn network_payload_rate(&self, chip: ChipId) -> Option<GbPerSec> {
+        self.share_of_nics(chip, |link| link.payload_rate)
+    }
+
+    fn share_of_nics(&self, chip: ChipId, rate: impl Fn(&Link) -> GbPerSec) -> Option<GbPerSec> {
         let nics = &self.chips[chip.index()].nics;
         if nics.is_empty() {
             return None;
@@ -386,8 +411,8 @@ impl Topology {
         let share = |nic: &NicId| {
             let nic = &self.nics[nic.index()];
             let links = self.links_from(nic.send).iter();
-            let rate: f64 = links.map(|&link| self.link(link).rate.get()).sum();
-            rate / nic.chips.len() as f64
+            let all: f64 = links.map(|&link| rate(self.link(link)).get()).sum();
+            all / nic.chips.len() as f64
         };
         Some(GbPerSec::new(nics.iter().map(share).sum()))
     }

@@ -1,6 +1,8 @@
 //! The bundled systems: each reads, resolves, reads back what it writes, and has the rates of
 //! its data sheet.
 
+#![expect(clippy::float_cmp, reason = "sums of whole rates are exact")]
+
 use tier6_system::{
     ChipId, Evidence, SwitchAbility, SystemSpec, Topology, catalog, preset, presets,
 };
@@ -91,6 +93,12 @@ fn machines_are_built_as_documented() {
     assert_eq!(nvl72.injection.0.get() * 72.0 * 2.0, 129_600.0);
 
     let h100 = topology("h100-x8").describe();
+    let payload = topology("h100-x8").injection_payload_rate(ChipId::new(0));
+    assert!((payload.get() - 0.82 * 450.0).abs() < 1e-9);
+    let two = topology("h100-x8-ib-ndr");
+    let network = two.network_payload_rate(ChipId::new(15)).unwrap();
+    assert!((network.get() - 48.5).abs() < 1e-9);
+    assert_eq!(two.bisection().unwrap().get(), 8.0 * 50.0);
     assert_eq!(h100.bisection.unwrap().get(), 4.0 * 450.0);
     assert_eq!(h100.diameter_links, 2);
     assert_eq!(h100.longest_route, ["chip1", "nvswitch3", "chip0"]);

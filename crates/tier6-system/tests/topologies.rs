@@ -1,5 +1,7 @@
 //! Fabrics against what is known of them: distances, cuts, ports, route sets.
 
+#![expect(clippy::float_cmp, reason = "sums of whole rates are exact")]
+
 use tier6_system::{
     ChipId, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, LinkId, SystemSpec,
     Topology, Vertex, Wiring, preset,
@@ -335,4 +337,14 @@ fn latency_counts_links_and_the_switches_between() {
     // Two NVLink traversals of 0.6 us and the switch's 0.3 us.
     assert!((topology.route_latency(&route).get() - 1.5).abs() < 1e-12);
     assert_eq!(topology.route_latency(&[]).get(), 0.0);
+}
+
+#[test]
+fn a_description_says_what_follows_from_the_file() {
+    let spec = preset("a100-x8-ib-hdr").unwrap().with_outer_count(3);
+    let mut description = spec.resolve().unwrap().describe();
+    // The constants are snapshot by their number, sources change with the catalog's prose.
+    let constants = std::mem::take(&mut description.constants);
+    assert_eq!(constants.len(), 28);
+    insta::assert_debug_snapshot!(description);
 }

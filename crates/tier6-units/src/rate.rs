@@ -160,7 +160,7 @@ mod tests {
 
     fn check(text: &str, expect: Result<f64, &str>) {
         match (text.parse::<GbPerSec>(), expect) {
-            (Ok(rate), Ok(want)) => assert_eq!(rate.get(), want, "{text}"),
+            (Ok(rate), Ok(want)) => assert_eq!(rate, GbPerSec::new(want), "{text}"),
             (Err(error), Err(want)) => assert!(error.to_string().contains(want), "{text}: {error}"),
             (got, want) => panic!("{text}: got {got:?}, want {want:?}"),
         }

@@ -1,6 +1,7 @@
 //! Looking up link and switch classes: first in the file, then in the catalog; gaps filled from
 //! the class that a link is `like`.
 
+use super::sense::{check_link, check_switch};
 use crate::catalog;
 use crate::place::Spelled;
 use crate::spec::{LinkSpec, SystemSpec};
@@ -43,6 +44,7 @@ impl<'s> Classes<'s> {
             index
         } else {
             let class = self.fill_in(name)?;
+            check_link(&class, name.place)?;
             self.links.push(class);
             self.links.len() - 1
         };
@@ -59,12 +61,14 @@ impl<'s> Classes<'s> {
             let found = all().find(|switch| switch.name.value == name.value);
             let names = all().map(|switch| switch.name.value.as_str());
             let switch = found.ok_or_else(|| unknown("switch", name, names))?;
-            self.switches.push(SwitchClass {
+            let class = SwitchClass {
                 name: name.value.clone(),
                 ports: switch.ports,
                 latency: switch.latency.clone(),
                 abilities: switch.abilities.clone(),
-            });
+            };
+            check_switch(&class, name.place)?;
+            self.switches.push(class);
             self.switches.len() - 1
         };
         Ok(SwitchClassId::new(crate::topology::count(index)))

@@ -8,7 +8,8 @@ use tier6_units::GbPerSec;
 
 impl Topology {
     /// Returns the wire rate, per direction, across the worst of the halvings that make sense
-    /// for the fabric: lower against upper chip numbers, and for a torus each dimension.
+    /// for the fabric: lower against upper nodes, in a single node lower against upper chips,
+    /// and for a torus each dimension. Of an odd number the lower half is the smaller.
     ///
     /// The true bisection looks at all halvings, which is intractable; for the fabrics of this
     /// crate these contain a worst one, for a graph the figure is an upper bound. `None` for
@@ -18,7 +19,11 @@ impl Topology {
         if n < 2 {
             return None;
         }
-        let mut halvings = vec![(0..n).map(|chip| chip < n / 2).collect::<Vec<bool>>()];
+        let lower = match self.n_nodes() {
+            1 => n / 2,
+            nodes => n / nodes * (nodes / 2),
+        };
+        let mut halvings = vec![(0..n).map(|chip| chip < lower).collect::<Vec<bool>>()];
         if let [tier] = self.tiers()
             && let FabricSpec::Torus { dims } = &tier.fabric
         {

@@ -249,16 +249,14 @@ impl Constants {
         ] {
             list.extend(rate.iter().map(|rate| describe_constant(name, rate)));
         }
-        if let Some(step) = &self.step {
-            for (name, time) in [
-                ("chip.step.chip_to_chip", &step.chip_to_chip),
-                ("chip.step.memory_read", &step.memory_read),
-                ("chip.step.memory_write", &step.memory_write),
-                ("chip.step.noc", &step.noc),
-                ("chip.step.die_to_die", &step.die_to_die),
-            ] {
-                list.push(describe_constant(name, time));
-            }
+        for (name, time) in [
+            ("chip.step.chip_to_chip", &self.step.chip_to_chip),
+            ("chip.step.memory_read", &self.step.memory_read),
+            ("chip.step.memory_write", &self.step.memory_write),
+            ("chip.step.noc", &self.step.noc),
+            ("chip.step.die_to_die", &self.step.die_to_die),
+        ] {
+            list.push(describe_constant(name, time));
         }
         if let Some(nvls) = &self.nvls {
             list.push(describe_constant("nvls.rate", &nvls.rate));

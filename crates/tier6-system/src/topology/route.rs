@@ -7,11 +7,11 @@
 //! spreads by destination (d-mod-k). `flow` turns both choices, for channels that should not
 //! share a path.
 //!
-//! One tree costs O(links · log vertices) and is kept as long as its caller needs it.
+//! One tree costs O(links) and is kept as long as its caller needs it.
 
 use super::{ChipId, LinkId, Topology, Vertex, VertexId};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Cost of a route, compared as one number: NICs that send, chips that relay, links.
 const LINK: u64 = 1;
@@ -35,6 +35,11 @@ impl Topology {
     ///
     /// Panics when the id is of another topology.
     pub fn routes_to(&self, to: ChipId) -> RouteTree<'_> {
+        self.search(to, None)
+    }
+
+    /// Settles vertices by ascending cost: all of them, or as far as `until`.
+    fn search(&self, to: ChipId, until: Option<ChipId>) -> RouteTree<'_> {
         let mut tree = RouteTree {
             topology: self,
             to,
@@ -42,17 +47,23 @@ impl Topology {
         };
         let target = self.chip_vertex(to);
         tree.cost[target.index()] = 0;
-        let mut waiting = BinaryHeap::from([Reverse((0, target))]);
-        while let Some(Reverse((cost, vertex))) = waiting.pop() {
-            if cost > tree.cost[vertex.index()] {
-                continue;
+        // Few costs differ, so vertices wait in one heap per cost (Dial 1969).
+        let mut waiting = BTreeMap::from([(0, vec![target])]);
+        while let Some((cost, vertices)) = waiting.pop_first() {
+            if until.is_some_and(|from| tree.cost[from.index()] <= cost) {
+                break;
             }
-            for &link in self.links_into(vertex) {
-                let before = self.link(link).from;
-                let longer = cost + tree.weight(link);
-                if longer < tree.cost[before.index()] {
-                    tree.cost[before.index()] = longer;
-                    waiting.push(Reverse((longer, before)));
+            for vertex in vertices {
+                if cost > tree.cost[vertex.index()] {
+                    continue;
+                }
+                for &link in self.links_into(vertex) {
+                    let before = self.link(link).from;
+                    let longer = cost + tree.weight(link);
+                    if longer < tree.cost[before.index()] {
+                        tree.cost[before.index()] = longer;
+                        waiting.entry(longer).or_default().push(before);
+                    }
                 }
             }
         }
@@ -73,7 +84,7 @@ impl Topology {
     ///
     /// Panics when an id is of another topology.
     pub fn route(&self, from: ChipId, to: ChipId) -> Vec<LinkId> {
-        self.routes_to(to).route(from, 0)
+        self.search(to, Some(from)).route(from, 0)
     }
 }
 
@@ -199,7 +210,7 @@ impl RouteTree<'_> {
     /// equal parts at every branch. Shares into the destination sum to 1.
     pub fn shares(&self, from: ChipId) -> Vec<(LinkId, f64)> {
         let mut shares = Vec::new();
-        let mut arriving = std::collections::BTreeMap::new();
+        let mut arriving = BTreeMap::new();
         arriving.insert(self.topology.chip_vertex(from), 1.0);
         for vertex in self.downhill(from) {
             let next: Vec<LinkId> = self.next_links(vertex).collect();
