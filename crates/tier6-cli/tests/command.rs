@@ -9,5 +9,7 @@ mod bad_input;
 mod documents;
 #[path = "command/streams.rs"]
 mod streams;
+#[path = "command/substance.rs"]
+mod substance;
 #[path = "command/verbs.rs"]
 mod verbs;
