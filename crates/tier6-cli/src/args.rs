@@ -1,5 +1,6 @@
 //! Arguments as typed. Each help page starts with examples.
 
+use clap::builder::FalseyValueParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -44,7 +45,6 @@ Exit codes:
 /// Models and verdicts from GPU collective benchmarks
 #[derive(Debug, Parser)]
 #[command(name = "tier6", version, styles = STYLES, before_help = EXAMPLES, after_help = EXITS)]
-#[command(arg_required_else_help = false, disable_help_subcommand = true)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -70,7 +70,7 @@ pub struct Global {
     )]
     pub color: When,
     /// Draw plots and tables with ASCII only
-    #[arg(long, global = true, env = "TIER6_ASCII")]
+    #[arg(long, global = true, env = "TIER6_ASCII", value_parser = FalseyValueParser::new())]
     #[arg(
         hide_env_values = true,
         help_heading = "Global options",
@@ -190,10 +190,20 @@ pub struct Compare {
     #[arg(value_name = "NEW")]
     pub new: String,
     /// Changes smaller than this are no change
-    #[arg(long, value_name = "PERCENT", default_value = "3%")]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "3%",
+        allow_negative_numbers = true
+    )]
     pub min_effect: String,
     /// Share of false alarms among the sizes that are called changed
-    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "5%",
+        allow_negative_numbers = true
+    )]
     pub fdr: String,
     #[command(flatten)]
     pub model: Model,
@@ -215,7 +225,7 @@ pub struct Convert {
     /// The file to read; `-` is standard input
     #[arg(value_name = "IN")]
     pub file: String,
-    /// Where to write; the suffix picks the format: .csv, .txt, .jsonl, .md
+    /// Where to write; the suffix picks the format: .csv, .txt, .jsonl
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// tier6's CSV, the table of nccl-tests, or one JSON object per sample
@@ -274,10 +284,20 @@ pub struct Demo {
 #[command(next_help_heading = "Model")]
 pub struct Model {
     /// A size is unstable when its coefficient of variation is above this
-    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "5%",
+        allow_negative_numbers = true
+    )]
     pub cv: String,
     /// Saturation starts where every algbw reaches this share of the peak
-    #[arg(long, value_name = "PERCENT", default_value = "80%")]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "80%",
+        allow_negative_numbers = true
+    )]
     pub saturation: String,
     /// Rate of a rank's link in one direction, the yardstick for busbw: `450`, `400Gb/s`
     #[arg(long, value_name = "GB/S")]
@@ -298,10 +318,12 @@ pub struct Reading {
     #[arg(long, value_name = "NAME")]
     pub collective: Option<String>,
     /// The number of ranks, where the input does not state it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..))]
     pub ranks: Option<u32>,
     /// The number of nodes, where the input does not state it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
     /// Column of a foreign CSV: `time_us=Latency`, `size_bytes==8GiB`; one more for each further
     /// column of the same kind

@@ -8,7 +8,8 @@ use tier6::{Bytes, Dialect, ReadOptions};
 
 /// Reads `5%` or `5`.
 pub fn percent(option: &str, text: &str) -> Result<f64, Failure> {
-    let number = text.trim().trim_end_matches('%').trim();
+    let text = text.trim();
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() && (0.0..=100.0).contains(&value) => Ok(value),
         _ => Err(Failure::Usage {
@@ -60,11 +61,6 @@ pub fn reading(reading: &Reading) -> Result<ReadOptions, Failure> {
             })
         })
         .transpose()?;
-    if let Some(ranks @ 0..=1) = reading.ranks {
-        return Err(Failure::usage(format!(
-            "`--ranks {ranks}`: a collective needs at least 2 ranks"
-        )));
-    }
     let columns = reading
         .columns
         .iter()
@@ -129,11 +125,34 @@ fn line_rate<Rate: FromStr>(text: &str) -> Result<Rate, Failure> {
         })
 }
 
+/// Checks what can be seen of the inputs before they are read: standard input can be read once,
+/// and the result must not take the place of a measurement.
+pub fn inputs<'a>(
+    files: impl IntoIterator<Item = &'a String, IntoIter: Clone>,
+    output: Option<&Path>,
+) -> Result<(), Failure> {
+    let files = files.into_iter();
+    if files.clone().filter(|file| *file == "-").count() > 1 {
+        return Err(Failure::usage(
+            "`-` is named twice, and standard input can be read once",
+        ));
+    }
+    if let Some(output) = output {
+        tier6::keep_inputs(output, files)?;
+    }
+    Ok(())
+}
+
 /// Picks the form of the result: `--format`, else the suffix of `-o`, else a table.
 pub fn format(output: &Output) -> Result<Format, Failure> {
     match (output.format, output.output.as_deref()) {
         (Some(format), _) => Ok(format),
         (None, None) => Ok(Format::Table),
+        (None, Some(path)) if path.as_os_str() == "-" => Ok(Format::Table),
+        (None, Some(path)) if path.is_dir() => Err(Failure::Usage {
+            message: format!("`{}` is a folder", path.display()),
+            hint: Some("name a file in it: the suffix picks the form".to_owned()),
+        }),
         (None, Some(path)) => suffix_format(path),
     }
 }

@@ -60,10 +60,7 @@ impl Terminal {
             } else {
                 tier6::Charset::Unicode
             },
-            width: env::var("COLUMNS")
-                .ok()
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(WIDTH_DEFAULT),
+            width: width(),
         }
     }
 
@@ -138,6 +135,15 @@ impl Terminal {
             Progress::Auto | Progress::None => Box::new(tier6::NoProgress),
         }
     }
+}
+
+/// Width to fill: what the user says, else the terminal's, else a width that fits most pages.
+fn width() -> usize {
+    let stated = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    stated
+        .filter(|columns| *columns > 0)
+        .or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()))
+        .unwrap_or(WIDTH_DEFAULT)
 }
 
 /// Prints data to standard output.

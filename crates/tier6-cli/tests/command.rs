@@ -7,6 +7,8 @@ mod harness;
 mod bad_input;
 #[path = "command/documents.rs"]
 mod documents;
+#[path = "command/places.rs"]
+mod places;
 #[path = "command/streams.rs"]
 mod streams;
 #[path = "command/substance.rs"]

@@ -78,8 +78,8 @@ fn heading(number: u32, title: &str, style: Style) -> String {
     format!("{line}\n{number}. {title}\n{line}")
 }
 
-const NEXT: &str = "\
-  tier6 analyze all_reduce.txt --log nccl.log      add the trace: NCCL_DEBUG=INFO
+const NEXT: &str =
+    "  tier6 analyze all_reduce.txt --log nccl.log      add the trace: NCCL_DEBUG=INFO
                                                    NCCL_DEBUG_SUBSYS=TUNING
   tier6 analyze run.json -o report.html            one page, no network needed
   tier6 analyze run.txt --predict 3M,96M           sizes that were not measured

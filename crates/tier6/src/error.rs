@@ -110,6 +110,7 @@ impl Error {
                     Some("check the path; quote a glob if the shell must not expand it".into())
                 }
                 io::ErrorKind::PermissionDenied => Some("check the permissions of the file".into()),
+                io::ErrorKind::IsADirectory => Some("name a file in it".into()),
                 _ => None,
             },
             Self::Read { source, .. } => source.hint().map(str::to_owned),
@@ -119,7 +120,11 @@ impl Error {
                 Some("both runs need the same collective, rank count and placement".into())
             }
             Self::Usage { hint, .. } => hint.clone(),
-            Self::Write { .. } => None,
+            Self::Write { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => Some("the folder must exist".into()),
+                io::ErrorKind::IsADirectory => Some("name a file in it".into()),
+                _ => None,
+            },
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::progress::Watched;
 use crate::{Error, Progress};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,46 @@ pub fn expand(arguments: &[String]) -> Result<Vec<Input>, Error> {
     for argument in arguments {
         expand_one(argument, &mut inputs)?;
     }
+    let mut seen = BTreeSet::new();
+    inputs.retain(|input| is_new(input, &mut seen));
     Ok(inputs)
+}
+
+/// Says whether an input was not met before under any name: links and overlapping patterns bring
+/// a file along more than once. A file that the user names is read as often as it is named.
+fn is_new(input: &Input, seen: &mut BTreeSet<PathBuf>) -> bool {
+    match input {
+        Input::Stdin => true,
+        Input::File(path) | Input::Found(path) => {
+            let is_new = fs::canonicalize(path).is_ok_and(|real| seen.insert(real));
+            is_new || matches!(input, Input::File(_))
+        }
+    }
+}
+
+/// Says whether an output is one of the files that the user named as inputs: writing it would
+/// destroy the measurement.
+///
+/// # Errors
+///
+/// When it is.
+pub fn keep_inputs<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a String>,
+) -> Result<(), Error> {
+    let Ok(real) = fs::canonicalize(output) else {
+        return Ok(());
+    };
+    let is_same = |input: &String| {
+        Path::new(input).is_file() && fs::canonicalize(input).is_ok_and(|input| input == real)
+    };
+    match inputs.into_iter().find(|input| is_same(input)) {
+        None => Ok(()),
+        Some(input) => Err(Error::Usage {
+            message: format!("`{}` is the input `{input}`", output.display()),
+            hint: Some("write to another file".to_owned()),
+        }),
+    }
 }
 
 fn expand_one(argument: &str, inputs: &mut Vec<Input>) -> Result<(), Error> {
@@ -69,8 +109,8 @@ fn expand_one(argument: &str, inputs: &mut Vec<Input>) -> Result<(), Error> {
         walk(path, inputs)?;
     } else if !path.exists() && argument.contains(['*', '?', '[']) {
         let matches = glob::glob(argument).map_err(|error| Error::Usage {
-            message: format!("malformed pattern `{argument}`: {error}"),
-            hint: None,
+            message: format!("malformed pattern `{argument}`: {}", error.msg),
+            hint: Some("`[[]` stands for the character `[`".to_owned()),
         })?;
         for found in matches {
             let found = found.map_err(|error| {
@@ -82,7 +122,8 @@ fn expand_one(argument: &str, inputs: &mut Vec<Input>) -> Result<(), Error> {
             })?;
             if found.is_dir() {
                 walk(&found, inputs)?;
-            } else {
+            } else if found.is_file() {
+                // A pipe would wait for its writer; a link may lead nowhere.
                 inputs.push(Input::Found(found));
             }
         }

@@ -21,10 +21,11 @@ pub use compare::{CompareRequest, compare, comparison_exit, render_comparison};
 pub use convert::{ConvertForm, Converted, convert};
 pub use demo::{Demo, demo, render_demo};
 pub use error::{Error, Exit};
-pub use output::write_file;
+pub use input::keep_inputs;
+pub use output::{make_folder, write_file};
 pub use progress::{NoProgress, Progress};
 pub use render::{Form, render_analysis};
-pub use validate::{render_validation, validate};
+pub use validate::{render_validation, validate, validation_exit};
 
 pub use tier6_collective::Collective;
 pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};

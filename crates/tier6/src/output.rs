@@ -25,6 +25,9 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
             .open(path)?
             .write_all(text.as_bytes());
     }
+    // A link stays a link, to the new text.
+    let real = fs::canonicalize(path);
+    let path = real.as_deref().unwrap_or(path);
     let name = path
         .file_name()
         .ok_or_else(|| io::Error::other("it names no file"))?;
@@ -37,4 +40,16 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
         let _ = fs::remove_file(&partial);
     }
     result
+}
+
+/// Makes a folder and those above it, where they do not exist.
+///
+/// # Errors
+///
+/// When the system refuses.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|source| Error::Write {
+        path: path.display().to_string(),
+        source,
+    })
 }

@@ -1,7 +1,7 @@
 //! How well models predict sizes that they were not fitted on.
 
 use crate::analyze::Inputs;
-use crate::{Error, Form, Progress, bundled};
+use crate::{Error, Exit, Form, Progress, bundled};
 use tier6_fit::{AnalysisOptions, SeriesAnalysis, analyze_run};
 use tier6_measure::{Dataset, ReadOptions};
 use tier6_report::{validation_csv, validation_json, validation_markdown, validation_table};
@@ -39,6 +39,16 @@ pub fn validate(
         }));
     }
     Ok((tier6_study::validate(&sets, holdout), failures))
+}
+
+/// Returns the exit code of a validation: unreadable inputs first, then a scheme that no set has
+/// enough sizes for.
+pub fn validation_exit(report: &ValidationReport, failures: &[Error]) -> Exit {
+    match (failures.is_empty(), report.sets.is_empty()) {
+        (false, _) => Exit::Input,
+        (true, true) => Exit::Nothing,
+        (true, false) => Exit::Done,
+    }
 }
 
 /// Takes what is fit for scoring of one data set.

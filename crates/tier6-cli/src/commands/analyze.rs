@@ -8,6 +8,9 @@ use tier6::{AnalyzeRequest, Detail, Exit};
 
 pub fn run(options: &Analyze, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
+    let file = options.output.output.as_deref();
+    let inputs = || options.files.iter().chain(&options.logs);
+    meaning::inputs(inputs(), file)?;
     let predict = options.predict.as_deref().map(meaning::sizes).transpose()?;
     let request = AnalyzeRequest {
         files: options.files.clone(),
@@ -27,21 +30,32 @@ pub fn run(options: &Analyze, terminal: &Terminal) -> Result<Exit, Failure> {
         terminal.failure(failure);
     }
     if !analyzed.ignored.is_empty() {
-        terminal.note(&format!(
-            "{} files are no measurements: {}",
-            analyzed.ignored.len(),
-            analyzed.ignored.join(", ")
-        ));
+        terminal.note(&ignored(&analyzed.ignored));
     }
     let detail = if options.wide {
         Detail::Wide
     } else {
         Detail::Short
     };
-    let form = terminal.form(format, detail, options.output.output.as_deref());
-    let text = tier6::render_analysis(&analyzed.report, form);
-    terminal.deliver(&text, options.output.output.as_deref())?;
+    let text = tier6::render_analysis(&analyzed.report, terminal.form(format, detail, file));
+    terminal.deliver(&text, file)?;
     Ok(analyzed.exit())
+}
+
+/// The most files that are named one by one.
+const NAMED_MAX: usize = 5;
+
+/// Names the files that a folder or a pattern brought along and that are something else.
+fn ignored(files: &[String]) -> String {
+    let named = files[..files.len().min(NAMED_MAX)].join(", ");
+    match files.len() {
+        1 => format!("1 file is no measurement: {named}"),
+        count @ ..=NAMED_MAX => format!("{count} files are no measurements: {named}"),
+        count => format!(
+            "{count} files are no measurements: {named} and {} more",
+            count - NAMED_MAX
+        ),
+    }
 }
 
 /// Returns the loss as meant.

@@ -9,6 +9,8 @@ use tier6::{CompareOptions, CompareRequest, Detail, Exit};
 
 pub fn run(options: &Compare, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
+    let file = options.output.output.as_deref();
+    meaning::inputs([&options.base, &options.new], file)?;
     let request = CompareRequest {
         base: options.base.clone(),
         new: options.new.clone(),
@@ -22,7 +24,6 @@ pub fn run(options: &Compare, terminal: &Terminal) -> Result<Exit, Failure> {
         loss: loss(options.model.loss),
     };
     let report = tier6::compare(&request, &mut *terminal.progress())?;
-    let file = options.output.output.as_deref();
     let text = tier6::render_comparison(&report, terminal.form(format, Detail::Short, file));
     terminal.deliver(&text, file)?;
     Ok(tier6::comparison_exit(&report))

@@ -9,6 +9,7 @@ use tier6::{ConvertForm, Exit};
 
 pub fn run(options: &Convert, terminal: &Terminal) -> Result<Exit, Failure> {
     let form = form(options)?;
+    meaning::inputs([&options.file], options.output.as_deref())?;
     let reading = meaning::reading(&options.reading)?;
     let converted = tier6::convert(&options.file, form, &reading, &mut *terminal.progress())?;
     for warning in &converted.warnings {
@@ -59,9 +60,7 @@ fn form(options: &Convert) -> Result<ConvertForm, Failure> {
         (Some(ConvertFormat::Txt), _) | (None, Some("txt" | "log") | None) => {
             Ok(ConvertForm::NcclTests)
         }
-        (Some(ConvertFormat::Jsonl), _) | (None, Some("jsonl" | "json")) => {
-            Ok(ConvertForm::JsonLines)
-        }
+        (Some(ConvertFormat::Jsonl), _) | (None, Some("jsonl")) => Ok(ConvertForm::JsonLines),
         (None, Some(suffix)) => Err(Failure::Usage {
             message: format!("the suffix `.{suffix}` does not name a format"),
             hint: Some("use .csv, .txt or .jsonl, or add `--format`".to_owned()),

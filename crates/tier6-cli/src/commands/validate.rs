@@ -8,6 +8,8 @@ use tier6::{Detail, Exit};
 
 pub fn run(options: &Validate, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
+    let file = options.output.output.as_deref();
+    meaning::inputs(&options.files, file)?;
     if let Some(engine) = options.engine.iter().find(|engine| *engine != "fit") {
         return Err(Failure::Usage {
             message: format!("unknown engine `{engine}`"),
@@ -24,7 +26,6 @@ pub fn run(options: &Validate, terminal: &Terminal) -> Result<Exit, Failure> {
     for failure in &failures {
         terminal.failure(failure);
     }
-    let file = options.output.output.as_deref();
     let detail = if options.wide {
         Detail::Wide
     } else {
@@ -32,9 +33,5 @@ pub fn run(options: &Validate, terminal: &Terminal) -> Result<Exit, Failure> {
     };
     let text = tier6::render_validation(&report, terminal.form(format, detail, file))?;
     terminal.deliver(&text, file)?;
-    Ok(if failures.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Input
-    })
+    Ok(tier6::validation_exit(&report, &failures))
 }

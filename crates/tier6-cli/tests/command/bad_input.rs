@@ -169,6 +169,34 @@ fn unknown_words_are_usage_errors_with_suggestions() {
     );
     check(&["analyze", "base.txt", "--predict", "big"], 2, &["big"]);
     check(&["analyze"], 2, &["FILE"]);
+    check(
+        &["analyze", "base.txt", "--cv", "-5"],
+        2,
+        &["--cv", "found `-5`"],
+    );
+    check(&["analyze", "base.txt", "--cv", "5%%"], 2, &["`5%%`"]);
+    check(&["analyze", "base.txt", "--nodes", "0"], 2, &["--nodes"]);
+    check(&["analyze", "base.txt", "--ranks", "1"], 2, &["--ranks"]);
+    check(&["analyze", "["], 2, &["malformed pattern", "hint:"]);
+    check(
+        &["convert", "base.txt", "-o", "out.json"],
+        2,
+        &[".json", ".jsonl"],
+    );
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    check(&["analyze", "-", "-"], 2, &["`-` is named twice"]);
+    check(&["compare", "-", "-"], 2, &["`-` is named twice"]);
+    check(&["analyze", "-", "--log", "-"], 2, &["`-` is named twice"]);
+}
+
+#[test]
+fn more_folds_than_sizes_score_nothing() {
+    let said = Run::new(&["validate", "base.txt", "--holdout", "kfold:4000000000"]).said();
+    assert_eq!(said.code, 4, "{}", said.stderr);
+    assert!(said.stdout.contains("no set was scored"), "{}", said.stdout);
 }
 
 #[test]

@@ -37,6 +37,45 @@ fn ascii_is_ascii() {
 }
 
 #[test]
+fn the_environment_speaks_where_options_do_not() {
+    let ascii = |value: &str| {
+        let said = Run::new(&["analyze", "base.txt"])
+            .env("TIER6_ASCII", value)
+            .said();
+        assert_eq!(said.code, 0, "TIER6_ASCII={value}: {}", said.stderr);
+        said.stdout.is_ascii()
+    };
+    assert!(ascii("1") && ascii("true"));
+    assert!(!ascii("0") && !ascii(""));
+    let dumb = Run::new(&["analyze", "base.txt"])
+        .env("TERM", "dumb")
+        .said();
+    assert!(dumb.stdout.is_ascii());
+    let widest = |columns: &str| {
+        let said = Run::new(&["analyze", "base.txt"])
+            .env("COLUMNS", columns)
+            .said();
+        assert_eq!(said.code, 0, "COLUMNS={columns}: {}", said.stderr);
+        let is_plot = |line: &&str| line.contains('┤');
+        let widths = said.stdout.lines().filter(is_plot);
+        widths.map(|line| line.chars().count()).max().unwrap()
+    };
+    assert!(widest("60") <= 60);
+    assert!(widest("60") < widest("100"));
+    assert_eq!(widest("0"), widest("wide"), "neither is a width");
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let said = Run::new(&["analyze", "base.txt", "-o", "-"]).said();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert_eq!(
+        said.stdout,
+        Run::new(&["analyze", "base.txt"]).said().stdout
+    );
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tier6"))
         .args(["analyze", "base.txt", "--format", "json"])

@@ -115,6 +115,82 @@ fn convert_round_trips() {
 }
 
 #[test]
+fn convert_writes_what_it_reads() {
+    for format in ["csv", "txt", "jsonl"] {
+        let run = Run::new(&["convert", "wrong-data.txt", "--format", format]);
+        assert_snapshot!(format!("convert_{format}"), run.snapshot());
+    }
+}
+
+#[test]
+fn the_csv_of_an_analysis_reads_back() {
+    let csv = Run::new(&["analyze", "base.txt", "--format", "csv"]).said();
+    let again = Run::new(&["analyze", "-", "--format", "json"])
+        .stdin(csv.stdout.as_bytes())
+        .said();
+    let json: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
+    let direct = Run::new(&["analyze", "base.txt", "--format", "json"]).said();
+    let direct: serde_json::Value = serde_json::from_str(&direct.stdout).unwrap();
+    let medians = |json: &serde_json::Value| -> Vec<(String, u64, f64)> {
+        let series = json["series"].as_array().unwrap().iter();
+        let points = series.flat_map(|series| {
+            let placement = series["placement"].as_str().unwrap().to_owned();
+            let points = series["points"].as_array().unwrap().iter();
+            points.map(move |point| {
+                let bytes = point["bytes"].as_u64().unwrap();
+                let median = point["median_us"].as_f64().unwrap();
+                (placement.clone(), bytes, median)
+            })
+        });
+        points.collect()
+    };
+    assert_eq!(medians(&json), medians(&direct));
+}
+
+#[test]
+fn compare_of_two_like_runs_says_why() {
+    assert_snapshot!(Run::new(&["compare", "base.txt", "same.txt"]).snapshot());
+}
+
+#[test]
+fn validate_writes_the_json_of_the_contract() {
+    let run = Run::new(&["validate", "base.txt", "--format", "json"]);
+    assert_snapshot!(run.snapshot());
+}
+
+#[test]
+fn errors_read_well() {
+    let cases: [&[&str]; 6] = [
+        &["analyze", "nowhere.txt"],
+        &["analyze", "tuning.log"],
+        &["analyze", "base.txt", "-o", "report.pdf"],
+        &["analyze", "base.txt", "--collective", "allsum"],
+        &["compare", "base.txt", "tuning.log"],
+        &["validate", "base.txt", "--holdout", "odd"],
+    ];
+    let text: Vec<String> = cases
+        .iter()
+        .map(|arguments| {
+            let said = Run::new(arguments).said();
+            format!(
+                "$ tier6 {}\nexit: {}\n{}",
+                arguments.join(" "),
+                said.code,
+                said.stderr
+            )
+        })
+        .collect();
+    assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn help_is_a_command_too() {
+    let said = Run::new(&["help", "compare"]).said();
+    assert_eq!(said.code, 0);
+    assert!(said.stdout.starts_with("Examples:"), "{}", said.stdout);
+}
+
+#[test]
 fn demo_is_a_tour() {
     assert_snapshot!(Run::new(&["demo"]).snapshot());
 }

@@ -19,7 +19,7 @@ const PREAMBLE_MAX: usize = 40;
 const BODY_LOOKED_AT: usize = 100;
 
 /// Columns of the bundled data; a CSV of these alone is tier6's own.
-const TIER6_COLUMNS: [&str; 26] = [
+const TIER6_COLUMNS: [&str; 27] = [
     "size_bytes",
     "count",
     "dtype",
@@ -46,6 +46,7 @@ const TIER6_COLUMNS: [&str; 26] = [
     "collective",
     "ranks",
     "nodes",
+    "wrong",
 ];
 
 /// Says whether a text looks like a CSV with at least one column of a benchmark.

@@ -297,11 +297,20 @@ fn one_series(rows: Vec<Row>, ranks: Ranks, warnings: &mut Vec<Warning>) -> Seri
             path: row.path,
             tuner: row.tuner,
         });
-        if row.published.is_none() {
+        // A published median is no sample, but what the check said must not be lost with it.
+        let is_sample = row.published.is_none();
+        if is_sample || row.wrong != Wrong::NotChecked {
+            let rate = |rate: Option<Printed>| {
+                rate.filter(|_| is_sample)
+                    .map(|rate| GbPerSec::new(rate.value))
+            };
             point.samples.push(Sample {
-                time: row.time.map(|time| Micros::new(time.value)),
-                algbw: row.algbw.map(|rate| GbPerSec::new(rate.value)),
-                busbw: row.busbw.map(|rate| GbPerSec::new(rate.value)),
+                time: row
+                    .time
+                    .filter(|_| is_sample)
+                    .map(|time| Micros::new(time.value)),
+                algbw: rate(row.algbw),
+                busbw: rate(row.busbw),
                 wrong: row.wrong,
                 line: row.line,
             });

@@ -17,14 +17,21 @@ pub fn to_json_lines(dataset: &Dataset) -> String {
         series.map(move |(series, nth)| ((at, nth), series))
     }) {
         for point in &series.points {
-            for (sample, nth) in point.samples.iter().zip(0..) {
+            // What the check said of published statistics stands in a sample without values.
+            let has_value = |sample: &&Sample| {
+                sample.time.is_some() || sample.algbw.is_some() || sample.busbw.is_some()
+            };
+            for (sample, nth) in point.samples.iter().filter(has_value).zip(0..) {
                 push(
                     &mut text,
                     &Line::of(run, series, point).with_sample(nth, sample),
                 );
             }
             if point.published.is_some() {
-                push(&mut text, &Line::of(run, series, point));
+                let check = point.samples.iter().find(|sample| !has_value(sample));
+                let line = Line::of(run, series, point);
+                let checked = check.map_or(Wrong::NotChecked, |sample| sample.wrong);
+                push(&mut text, &line.with_wrong(checked));
             }
         }
     }
@@ -139,7 +146,11 @@ impl Line {
         self.time_us = sample.time.map(tier6_units::Micros::get);
         self.algbw_gbs = sample.algbw.map(tier6_units::GbPerSec::get);
         self.busbw_gbs = sample.busbw.map(tier6_units::GbPerSec::get);
-        match sample.wrong {
+        self.with_wrong(sample.wrong)
+    }
+
+    fn with_wrong(mut self, wrong: Wrong) -> Self {
+        match wrong {
             Wrong::Elements(elements) => self.wrong = Some(elements),
             Wrong::LargestError(error) => self.largest_error = Some(error),
             Wrong::NotChecked => {}

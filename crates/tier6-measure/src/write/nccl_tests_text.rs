@@ -99,8 +99,7 @@ fn rows(pair: Pair<'_>) -> Vec<TableRow> {
     let mut rows = Vec::new();
     for (bytes, points) in sizes {
         let count = points.iter().flatten().find_map(|point| point.count);
-        let count = count.or_else(|| count_of(series, bytes));
-        let count = count.map_or("-".to_owned(), |count| count.to_string());
+        let count = count.unwrap_or_else(|| count_of(series, bytes));
         let repeats = points
             .iter()
             .flatten()
@@ -133,17 +132,15 @@ fn rows(pair: Pair<'_>) -> Vec<TableRow> {
     rows
 }
 
-/// Returns the count that nccl-tests prints beside a size.
-fn count_of(series: &crate::Series, bytes: u64) -> Option<u64> {
-    let elements = bytes / series.datatype?.bytes();
+/// Returns the count that nccl-tests prints beside a size. Elements of an unknown type are taken
+/// as bytes: a row without a number there is no row to any reader.
+fn count_of(series: &crate::Series, bytes: u64) -> u64 {
+    let elements = bytes / series.datatype.map_or(1, tier6_collective::DataType::bytes);
     let is_per_peer = series
         .collective
         .is_some_and(tier6_collective::Collective::counts_per_peer);
-    if is_per_peer {
-        Some(elements / u64::from(series.ranks.exact()?.max(1)))
-    } else {
-        Some(elements)
-    }
+    let ranks = series.ranks.exact().filter(|_| is_per_peer);
+    elements / u64::from(ranks.unwrap_or(1).max(1))
 }
 
 fn footer(text: &mut String, footer: &Footer) {
@@ -261,15 +258,17 @@ fn parameters(setup: &RunSetup) -> Option<String> {
 
 /// Formats `time algbw busbw #wrong` of a sample, or of the published median.
 fn body(point: &Point, nth: usize, factor: Option<f64>) -> Option<Body> {
-    let published = point.published.map(|stats| Sample {
+    let sample = point.samples.get(nth);
+    // What the check said of a published median stands in a sample without a time.
+    let published = point.published.filter(|_| nth == 0).map(|stats| Sample {
         time: Some(stats.median),
         algbw: None,
         busbw: None,
-        wrong: Wrong::NotChecked,
+        wrong: sample.map_or(Wrong::NotChecked, |sample| sample.wrong),
         line: 0,
     });
-    let first = published.filter(|_| nth == 0);
-    let sample = point.samples.get(nth).or(first.as_ref())?;
+    let is_measured = |sample: &&Sample| speed(sample, point.bytes, factor).is_some();
+    let sample = sample.filter(is_measured).or(published.as_ref())?;
     let (time, algbw) = speed(sample, point.bytes, factor)?;
     let busbw = sample
         .busbw

@@ -50,28 +50,34 @@ pub fn to_tier6_csv(dataset: &Dataset) -> Vec<CsvSheet> {
     sheets
 }
 
-/// `size_bytes,median_us,..`: what sources publish instead of samples.
+/// `size_bytes,median_us,..`: what sources publish instead of samples, with what the check said.
 fn statistics(series: &Series) -> String {
     let tail = Tail::of(series);
+    let check = |point: &Point| {
+        let checks = point.samples.iter().map(|sample| wrong(sample.wrong));
+        checks.last().unwrap_or_default()
+    };
+    let is_checked = series.points.iter().any(|point| !check(point).is_empty());
     let mut text = format!(
-        "size_bytes,median_us,p95_us,cv_pct,algorithm,protocol,tuner_us{}\n",
+        "size_bytes,median_us,p95_us,cv_pct,algorithm,protocol,tuner_us{}{}\n",
+        if is_checked { ",wrong" } else { "" },
         tail.header()
     );
     for point in &series.points {
         let Some(stats) = point.published else {
             continue;
         };
-        line(
-            &mut text,
-            &[
-                point.bytes.get().to_string(),
-                stats.median.get().to_string(),
-                cell(stats.p95.map(tier6_units::Micros::get)),
-                cell(stats.cv_pct),
-                path_and_tuner(point),
-            ],
-            &tail,
-        );
+        let mut cells = vec![
+            point.bytes.get().to_string(),
+            stats.median.get().to_string(),
+            cell(stats.p95.map(tier6_units::Micros::get)),
+            cell(stats.cv_pct),
+            path_and_tuner(point),
+        ];
+        if is_checked {
+            cells.push(check(point));
+        }
+        line(&mut text, &cells, &tail);
     }
     text
 }
@@ -131,17 +137,21 @@ fn samples(pair: Pair<'_>, series: &Series) -> String {
 }
 
 fn sample_cells(sample: &Sample) -> String {
-    let wrong = match sample.wrong {
-        Wrong::Elements(elements) => elements.to_string(),
-        Wrong::LargestError(error) => format!("{error:e}"),
-        Wrong::NotChecked => String::new(),
-    };
     format!(
-        "{},{},{},{wrong}",
+        "{},{},{},{}",
         cell(sample.time.map(tier6_units::Micros::get)),
         cell(sample.algbw.map(tier6_units::GbPerSec::get)),
         cell(sample.busbw.map(tier6_units::GbPerSec::get)),
+        wrong(sample.wrong),
     )
+}
+
+fn wrong(wrong: Wrong) -> String {
+    match wrong {
+        Wrong::Elements(elements) => elements.to_string(),
+        Wrong::LargestError(error) => format!("{error:e}"),
+        Wrong::NotChecked => String::new(),
+    }
 }
 
 fn path_and_tuner(point: &Point) -> String {

@@ -135,8 +135,9 @@ fn statistic(name: &str, scale: Option<f64>, percent: bool) -> Option<Column> {
         "tuner" | "tunertime" | "tunerpredicted" => Some(Column::Tuner(scale)),
         "min" | "max" | "mintime" | "maxtime" | "timemin" | "timemax" | "minlatency"
         | "maxlatency" | "p99" | "p99latency" | "std" | "stdev" | "stddev" | "imin" | "imax"
-        | "ip99" | "tunererror" | "busbwfactor" | "numcycle" | "cycle" | "iteration"
-        | "iterations" | "iters" | "rep" | "repetition" | "run" | "rankspernode"
+        | "ip99" | "tunererror" | "tunererrorpct" | "wire" | "library" | "libraryversion"
+        | "samples" | "stable" | "segment" | "excluded" | "busbwfactor" | "numcycle" | "cycle"
+        | "iteration" | "iterations" | "iters" | "rep" | "repetition" | "run" | "rankspernode"
         | "gpuspernode" | "costmetric" | "timestamp" | "points" => Some(Column::LeftOut),
         _ if ["g5", "math", "sim", "predict", "model"]
             .iter()
@@ -165,6 +166,9 @@ fn described(name: &str, size_unit: Option<&'static str>) -> Option<Column> {
         "ranks" | "nranks" | "numranks" | "gpus" | "ngpus" | "numgpus" | "worldsize" | "np" => {
             Some(Column::Ranks)
         }
+        // The columns of our own analysis.
+        "placement" => Some(Column::InPlace),
+        "input" => Some(Column::Setting),
         "gpusperrank" => Some(Column::GpusPerRank),
         "nodes" | "nnodes" | "numnodes" => Some(Column::Nodes),
         "algorithm" | "algo" => Some(Column::Algorithm),
