@@ -8,10 +8,11 @@ pub use tuner::{
     Alternative, Ask, Attribution, AttributionBasis, ChoiceAudit, ChoiceBasis, ChoiceVerdict,
     Chooser, Chosen, ConfigError, ConfigOptions, ConfigPlan, Crossover, DiffChoice, DiffRange,
     DiffSize, Difference, EmitError, EmittedRules, Follows, Forced, ForcedError, Gain, GainVerdict,
-    Half, HeldOut, Ll128, Noise, NoiseSource, PathRange, PlannedRow, PredictedSize, Predictions,
-    Refusal, RefusalReason, Regret, SizeAudit, SizeNoise, Sweep, SweepError, SweepPoint, TunerDiff,
-    audit_choices, config_from_sweeps, diff_choosers, emit_rules, group_sweeps,
-    predicted_against_measured, prediction_accuracy, write_plans,
+    Half, HeldOut, Ll128, Noise, NoiseSource, PathRange, PerformanceSweeps, PlannedRow,
+    PredictedSize, Predictions, Refusal, RefusalReason, Regret, SizeAudit, SizeNoise, Sweep,
+    SweepError, SweepPoint, TunerDiff, Way, audit_choices, config_from_sweeps, diff_choosers,
+    emit_rules, group_sweeps, predicted_against_measured, prediction_accuracy,
+    read_performance_csv, sweeps_of_run, write_plans,
 };
 pub use validate::{
     Engine, EngineSummary, Errors, ExcludedSet, Holdout, KnownBad, LARGE_ABOVE, MeasuredSet,

@@ -19,6 +19,8 @@ mod forced;
 mod gain;
 mod measured;
 mod noise;
+mod performance_csv;
+mod prediction;
 mod regions;
 mod regret;
 mod safety;
@@ -26,13 +28,12 @@ mod sweep;
 
 pub use attribution::{Attribution, AttributionBasis};
 pub use audit::{
-    Alternative, ChoiceAudit, ChoiceBasis, ChoiceVerdict, Chosen, Follows, PredictedSize,
-    Predictions, SizeAudit, audit_choices, predicted_against_measured, prediction_accuracy,
+    Alternative, ChoiceAudit, ChoiceBasis, ChoiceVerdict, Chosen, Follows, SizeAudit, audit_choices,
 };
 pub use config::{
     ConfigError, ConfigOptions, ConfigPlan, Half, HeldOut, PlannedRow, config_from_sweeps,
 };
-pub use contender::Ask;
+pub use contender::{Ask, Way};
 pub use crossover::Crossover;
 pub use diff::{Chooser, DiffChoice, DiffRange, DiffSize, Difference, TunerDiff, diff_choosers};
 pub use emit::{EmitError, EmittedRules, emit_rules, write_plans};
@@ -40,6 +41,8 @@ pub use forced::{Forced, ForcedError};
 pub use gain::{Gain, GainVerdict};
 pub use measured::PathRange;
 pub use noise::{Noise, NoiseSource, SizeNoise};
+pub use performance_csv::{PerformanceSweeps, read_performance_csv};
+pub use prediction::{PredictedSize, Predictions, predicted_against_measured, prediction_accuracy};
 pub use regret::Regret;
 pub use safety::{Ll128, Refusal, RefusalReason};
-pub use sweep::{Sweep, SweepError, SweepPoint, group_sweeps};
+pub use sweep::{Sweep, SweepError, SweepPoint, group_sweeps, sweeps_of_run};

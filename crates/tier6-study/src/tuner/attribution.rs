@@ -8,10 +8,11 @@
 //! Both may be wrong, for two paths may take equally long; so neither ever shows LL128,
 //! which may corrupt data where NCCL does not use it by itself.
 
+use super::prediction::modelled;
 use super::{Noise, Sweep};
 use std::collections::BTreeMap;
-use tier6_collective::{DataType, Protocol, RedOp};
-use tier6_nccl::{Call, Candidate, CostTable, Entry, NcclAlgorithm, NcclCollective};
+use tier6_collective::Protocol;
+use tier6_nccl::{Candidate, CostTable, NcclAlgorithm, NcclCollective};
 
 /// Two times that differ by less than this never tell paths apart.
 const TOLERANCE_MIN: f64 = 0.03;
@@ -97,7 +98,7 @@ pub(crate) fn attribute(sweeps: &[Sweep], noise: &Noise, table: Option<&CostTabl
 
 /// What needs no comparison of times.
 fn certain(sweep: &Sweep, table: Option<&CostTable>) -> Paths {
-    let table = table.filter(|table| is_table_of(table, sweep));
+    let table = table.filter(|table| sweep.is_of(table));
     let mut paths = Paths::new();
     for (bytes, point) in sweep.by_size() {
         let found = if let Some(candidate) = point.path {
@@ -106,7 +107,7 @@ fn certain(sweep: &Sweep, table: Option<&CostTable>) -> Paths {
             Some((candidate, AttributionBasis::Forced))
         } else {
             let chosen = table.and_then(|table| modelled(table, sweep, bytes));
-            chosen.map(|candidate| (candidate, AttributionBasis::Model))
+            chosen.map(|(candidate, _)| (candidate, AttributionBasis::Model))
         };
         if let Some((candidate, basis)) = found {
             paths.insert(bytes, Attribution { candidate, basis });
@@ -128,41 +129,6 @@ fn forced_path(sweep: &Sweep) -> Option<Candidate> {
             protocol,
         })
     })
-}
-
-/// Says whether the table is of the sweep's ranks and nodes, as far as the sweep knows them.
-pub(crate) fn is_table_of(table: &CostTable, sweep: &Sweep) -> bool {
-    let communicator = table.communicator();
-    let equal = |known: Option<u32>, theirs: i32| {
-        known.is_none_or(|known| i64::from(known) == i64::from(theirs))
-    };
-    equal(sweep.ranks, communicator.n_ranks) && equal(sweep.nodes, communicator.n_nodes)
-}
-
-/// Returns the call of a float sum, what benchmarks measure by default.
-pub(crate) fn float_sum(table: &CostTable, collective: NcclCollective, bytes: u64) -> Call {
-    Call::new(
-        table.communicator(),
-        collective,
-        bytes,
-        DataType::Float,
-        RedOp::Sum,
-    )
-}
-
-/// Returns NCCL's choice among what the sweep's variables leave.
-fn modelled(table: &CostTable, sweep: &Sweep, bytes: u64) -> Option<Candidate> {
-    let call = float_sum(table, sweep.collective, bytes);
-    let mut best: Option<(Candidate, f32)> = None;
-    for candidate in Candidate::all().filter(|candidate| sweep.forced.allows(*candidate)) {
-        if let Entry::Time(us) = table.entry(&call, candidate)
-            && us >= 0.0
-            && best.is_none_or(|(_, least)| us < least)
-        {
-            best = Some((candidate, us));
-        }
-    }
-    best.map(|(candidate, _)| candidate)
 }
 
 /// Holds a run with a forced algorithm against the runs with forced protocols.

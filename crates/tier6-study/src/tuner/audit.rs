@@ -1,100 +1,24 @@
-//! NCCL's predictions and choices held against measurements.
+//! NCCL's choices held against forced runs.
 //!
-//! Two questions that are easily confused: how far the model's times are off, and whether its
-//! choices are wrong. A wrong time is no wrong choice; only a measured alternative that beats the
-//! choice beyond noise makes it wrong.
+//! A wrong predicted time is no wrong choice (that is `prediction`): only a measured
+//! alternative that beats the choice beyond noise makes it wrong.
 
-use super::attribution::{Paths, float_sum, tolerance};
-use super::contender::{Ask, Contender, Level};
+use super::attribution::{Paths, tolerance};
+use super::contender::{Ask, Contender, Level, Way};
 use super::crossover::crossover;
 use super::measured::{Measured, PathRange};
 use super::regions::{Levels, regions};
 use super::{AttributionBasis, Crossover, Noise, Sweep};
 use std::collections::BTreeMap;
-use tier6_collective::{DataType, RedOp};
 use tier6_fit::Interval;
-use tier6_nccl::{Call, Candidate, CostTable, Entry};
-use tier6_stats::{Accuracy, Decision, accuracy, benjamini_hochberg, normal_p_value};
+use tier6_nccl::{Candidate, CostTable};
+use tier6_stats::{Decision, benjamini_hochberg, normal_p_value};
 use tier6_units::{Bytes, Micros};
 
 /// Standard deviations to each side of a 95 % interval.
 const SIGMAS_95: f64 = 1.96;
 /// Share of wrong verdicts among those of "wrong choice".
 const FALSE_DISCOVERIES: f64 = 0.05;
-
-/// Where predicted times come from.
-#[derive(Debug, Clone, Copy)]
-pub enum Predictions<'a> {
-    /// From a cost table, for this type and operator.
-    Table(&'a CostTable, DataType, RedOp),
-    /// From the columns or the log that came with the measurement.
-    Carried,
-}
-
-/// A predicted time beside the measured one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PredictedSize {
-    /// Message size.
-    pub bytes: Bytes,
-    /// The path that is predicted, when known.
-    pub candidate: Option<Candidate>,
-    /// NCCL's predicted time.
-    pub predicted: Micros,
-    /// Measured median time.
-    pub measured: Micros,
-    /// predicted / measured - 1, in percent.
-    pub error_pct: f64,
-}
-
-/// Returns predicted against measured for every size of a sweep that has both. Under a forced
-/// sweep a table predicts the least time of what the force leaves.
-pub fn predicted_against_measured(
-    sweep: &Sweep,
-    predictions: Predictions<'_>,
-) -> Vec<PredictedSize> {
-    let points = sweep.by_size().into_iter();
-    points
-        .filter_map(|(bytes, point)| {
-            let (candidate, us) = match predictions {
-                Predictions::Carried => (point.path, point.predicted?.get()),
-                Predictions::Table(table, datatype, op) => {
-                    let communicator = table.communicator();
-                    let call = Call::new(communicator, sweep.collective, bytes, datatype, op);
-                    let (candidate, us) = predicted(table, sweep, &call)?;
-                    (Some(candidate), f64::from(us))
-                }
-            };
-            let measured = point.time;
-            us.is_finite().then_some(PredictedSize {
-                bytes: point.bytes,
-                candidate,
-                predicted: Micros::new(us),
-                measured,
-                error_pct: (us / measured.get() - 1.0) * 100.0,
-            })
-        })
-        .collect()
-}
-
-fn predicted(table: &CostTable, sweep: &Sweep, call: &Call) -> Option<(Candidate, f32)> {
-    if sweep.forced.is_nothing() {
-        let choice = table.choose(call).ok()?;
-        return Some((choice.candidate, choice.time_us));
-    }
-    let left = Candidate::all().filter(|candidate| sweep.forced.allows(*candidate));
-    let times = left.filter_map(|candidate| match table.entry(call, candidate) {
-        Entry::Time(us) if us >= 0.0 => Some((candidate, us)),
-        Entry::Time(_) | Entry::Backup(_) | Entry::Unavailable { .. } => None,
-    });
-    times.min_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-/// Returns the errors of all sizes together; `None` without sizes.
-pub fn prediction_accuracy(sizes: &[PredictedSize]) -> Option<Accuracy> {
-    let measured: Vec<f64> = sizes.iter().map(|size| size.measured.get()).collect();
-    let predicted: Vec<f64> = sizes.iter().map(|size| size.predicted.get()).collect();
-    accuracy(&measured, &predicted)
-}
 
 /// NCCL's choices against forced runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +29,7 @@ pub struct ChoiceAudit {
     pub crossovers: Vec<Crossover>,
     /// What is known of each sweep's path, by label.
     pub paths: Vec<(String, Vec<PathRange>)>,
-    /// Which forced paths the runs without force take as long as.
+    /// Which forced runs the runs without force take as long as.
     pub follows: Vec<Follows>,
     /// The noise that verdicts were held against.
     pub noise: Noise,
@@ -127,12 +51,10 @@ pub struct SizeAudit {
 }
 
 /// A measured alternative.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alternative {
-    /// The path, or the label of the run where its path is not known.
-    pub name: String,
-    /// The path.
-    pub ask: Option<Ask>,
+    /// The path, or what was forced where the path is not known.
+    pub way: Way,
     /// How the path is known, the weakest reason.
     pub basis: Option<AttributionBasis>,
     /// Measured time, the geometric mean of all runs that took the path.
@@ -200,7 +122,7 @@ impl ChoiceVerdict {
     }
 }
 
-/// Sizes in a row at which a run without force takes as long as some forced paths.
+/// Sizes in a row at which a run without force takes as long as some forced ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Follows {
     /// The label of the run.
@@ -209,22 +131,20 @@ pub struct Follows {
     pub first: Bytes,
     /// Last measured size.
     pub last: Bytes,
-    /// The paths that it is consistent with; more than one when they take equally long, none
-    /// when it equals nothing that was measured.
-    pub paths: Vec<Ask>,
+    /// What it is consistent with; more than one when they take equally long, none when it
+    /// equals nothing that was forced.
+    pub ways: Vec<Way>,
 }
 
 /// Audits NCCL's choices with forced sweeps and runs without force, all of one call. The
 /// choice is that of the runs without force, else that of `table`.
 pub fn audit_choices(sweeps: &[Sweep], table: Option<&CostTable>) -> ChoiceAudit {
+    let table = table.filter(|table| sweeps.iter().all(|sweep| sweep.is_of(table)));
     let measured = Measured::new(sweeps, table);
-    let mut sizes: Vec<u64> = measured.sizes();
-    sizes.extend(measured.unattributed.keys());
-    sizes.sort_unstable();
-    sizes.dedup();
-    let mut audited: Vec<(SizeAudit, f64)> = sizes
-        .iter()
-        .map(|&bytes| audit_size(bytes, sweeps, &measured, table))
+    let mut audited: Vec<(SizeAudit, f64)> = measured
+        .sizes()
+        .into_iter()
+        .map(|bytes| audit_size(bytes, sweeps, &measured, table))
         .collect();
     judge(&mut audited);
     let sizes: Vec<SizeAudit> = audited.into_iter().map(|(size, _)| size).collect();
@@ -253,18 +173,18 @@ fn audit_size(
     measured: &Measured,
     table: Option<&CostTable>,
 ) -> (SizeAudit, f64) {
-    let alternatives = alternatives(bytes, sweeps, measured);
+    let alternatives = alternatives(bytes, measured);
     let chosen = choice(bytes, sweeps, measured, table);
     let mut p_value = 1.0;
     let mut size = SizeAudit {
         bytes: Bytes::new(bytes),
-        alternatives: alternatives.iter().map(|(a, _)| a.clone()).collect(),
+        alternatives: alternatives.iter().map(|(a, _)| *a).collect(),
         chosen: None,
         verdict: ChoiceVerdict::Unknown,
     };
     if let (Some((basis, candidate, own)), Some((first, best))) = (chosen, alternatives.first()) {
         let ln_ratio = own.ln_us - best.ln_us;
-        let is_same = candidate.is_some() && first.ask.map(|ask| ask.candidate) == candidate;
+        let is_same = candidate.is_some() && first.way.ask().map(|ask| ask.candidate) == candidate;
         let sigma = (own.variance + best.variance).sqrt();
         let pct = |ln: f64| (ln.exp() - 1.0) * 100.0;
         size.verdict = if is_same || ln_ratio <= 0.0 {
@@ -306,28 +226,17 @@ fn judge(audited: &mut [(SizeAudit, f64)]) {
     }
 }
 
-fn alternatives(bytes: u64, sweeps: &[Sweep], measured: &Measured) -> Vec<(Alternative, Level)> {
+fn alternatives(bytes: u64, measured: &Measured) -> Vec<(Alternative, Level)> {
     let known = measured.contenders.iter().filter_map(|contender| {
         let level = *contender.known.get(&bytes)?;
         let alternative = Alternative {
-            name: contender.ask.to_string(),
-            ask: Some(contender.ask),
-            basis: Some(contender.basis),
+            way: contender.way,
+            basis: contender.basis,
             time: Micros::new(level.ln_us.exp()),
         };
         Some((alternative, level))
     });
-    let rest = measured.unattributed.get(&bytes).into_iter().flatten();
-    let rest = rest.map(|(index, level)| {
-        let alternative = Alternative {
-            name: sweeps[*index].label.clone(),
-            ask: None,
-            basis: None,
-            time: Micros::new(level.ln_us.exp()),
-        };
-        (alternative, *level)
-    });
-    let mut all: Vec<(Alternative, Level)> = known.chain(rest).collect();
+    let mut all: Vec<(Alternative, Level)> = known.collect();
     all.sort_by(|a, b| a.1.ln_us.total_cmp(&b.1.ln_us));
     all
 }
@@ -340,21 +249,21 @@ fn choice(
     table: Option<&CostTable>,
 ) -> Option<(ChoiceBasis, Option<Candidate>, Level)> {
     if let Some(level) = measured.own.get(&bytes) {
-        let runs = sweeps.iter().zip(&measured.paths);
+        let mut runs = sweeps.iter().zip(&measured.paths);
         let path = |(sweep, paths): (&Sweep, &Paths)| {
             let path = paths.get(&bytes).filter(|_| sweep.forced.is_nothing());
             path.map(|path| path.candidate)
         };
-        let candidate = runs.filter_map(path).next();
+        let candidate = runs.find_map(path);
         return Some((ChoiceBasis::DefaultRuns, candidate, *level));
     }
-    let collective = sweeps.first()?.collective;
     let table = table?;
-    let choice = table.choose(&float_sum(table, collective, bytes)).ok()?;
-    let contender = measured
-        .contenders
-        .iter()
-        .find(|c| c.ask.candidate == choice.candidate && c.ask.channels.is_none())?;
+    let choice = table.choose(&sweeps.first()?.call(table, bytes)).ok()?;
+    let way = Way::Path(Ask {
+        candidate: choice.candidate,
+        channels: None,
+    });
+    let contender = measured.contenders.iter().find(|c| c.way == way)?;
     let level = *contender.known.get(&bytes)?;
     Some((ChoiceBasis::Model, Some(choice.candidate), level))
 }
@@ -386,26 +295,26 @@ fn crossovers(measured: &Measured) -> Vec<Crossover> {
 fn follows(sweeps: &[Sweep], measured: &Measured) -> Vec<Follows> {
     let mut follows: Vec<Follows> = Vec::new();
     for sweep in sweeps.iter().filter(|sweep| sweep.forced.is_nothing()) {
-        let mut ranges: BTreeMap<u64, Vec<Ask>> = BTreeMap::new();
+        let mut ranges: BTreeMap<u64, Vec<Way>> = BTreeMap::new();
         for (bytes, point) in sweep.by_size() {
             let near = tolerance(&measured.noise, bytes);
             let known = measured.contenders.iter().filter(|contender| {
                 let level = contender.known.get(&bytes);
                 level.is_some_and(|level| (point.time.get().ln() - level.ln_us).abs() <= near)
             });
-            ranges.insert(bytes, known.map(|contender| contender.ask).collect());
+            ranges.insert(bytes, known.map(|contender| contender.way).collect());
         }
-        for (bytes, paths) in ranges {
+        for (bytes, ways) in ranges {
             let bytes = Bytes::new(bytes);
             match follows.last_mut() {
-                Some(range) if range.label == sweep.label && range.paths == paths => {
+                Some(range) if range.label == sweep.label && range.ways == ways => {
                     range.last = bytes;
                 }
                 _ => follows.push(Follows {
                     label: sweep.label.clone(),
                     first: bytes,
                     last: bytes,
-                    paths,
+                    ways,
                 }),
             }
         }

@@ -9,8 +9,7 @@
 //! Every plan is tried on sizes that it did not see: once from every other size, once from
 //! the rest.
 
-use super::attribution::is_table_of;
-use super::contender::{Ask, Contender, Level};
+use super::contender::{Ask, Contender, Level, Way};
 use super::crossover::crossover;
 use super::gain::{Gain, gain};
 use super::measured::{Measured, PathRange};
@@ -160,7 +159,7 @@ pub fn config_from_sweeps(
         });
     }
     let options = ConfigOptions {
-        table: options.table.filter(|table| is_table_of(table, first)),
+        table: options.table.filter(|table| first.is_of(table)),
         ..*options
     };
     let draft = Draft::new(sweeps, &options)?;
@@ -205,8 +204,8 @@ fn held_out(
     own: impl Fn(&[u64]) -> Option<Regret>,
 ) -> Option<HeldOut> {
     let is_trained = |index: usize| match half {
-        Half::Even => index % 2 == 0,
-        Half::Odd => index % 2 == 1,
+        Half::Even => index.is_multiple_of(2),
+        Half::Odd => !index.is_multiple_of(2),
     };
     let pick = |trained: bool| -> Vec<u64> {
         let indexed = all.iter().enumerate();
@@ -229,12 +228,18 @@ fn held_out(
     })
 }
 
+/// A path that may be written.
+struct Usable {
+    ask: Ask,
+    basis: AttributionBasis,
+    contender: Contender,
+}
+
 /// Rows before they are judged.
 struct Draft {
     measured: Measured,
     refused: Vec<Refusal>,
-    /// Contenders that may be written.
-    usable: Vec<Contender>,
+    usable: Vec<Usable>,
     sizes: Vec<u64>,
     regions: Vec<Region>,
     crossovers: Vec<Crossover>,
@@ -246,9 +251,16 @@ impl Draft {
         let mut refused = Vec::new();
         let mut usable = Vec::new();
         for contender in measured.contenders.iter().filter(|c| !c.known.is_empty()) {
-            match refusal(contender.ask, sweeps, options.table, options.ll128) {
+            let (Some(ask), Some(basis)) = (contender.way.ask(), contender.basis) else {
+                continue;
+            };
+            match refusal(ask, sweeps, options.table, options.ll128) {
                 Some(refusal) => refused.push(refusal),
-                None => usable.push(contender.clone()),
+                None => usable.push(Usable {
+                    ask,
+                    basis,
+                    contender: contender.clone(),
+                }),
             }
         }
         if usable.is_empty() {
@@ -259,19 +271,24 @@ impl Draft {
         }
         let sizes: std::collections::BTreeSet<u64> = usable
             .iter()
-            .flat_map(|c| c.known.keys().copied())
+            .flat_map(|usable| usable.contender.known.keys().copied())
             .collect();
         let sizes: Vec<u64> = sizes.into_iter().collect();
         let levels = Levels {
             rows: usable
                 .iter()
-                .map(|contender| sizes.iter().map(|&bytes| contender.level(bytes)).collect())
+                .map(|usable| {
+                    sizes
+                        .iter()
+                        .map(|&bytes| usable.contender.level(bytes))
+                        .collect()
+                })
                 .collect(),
             sizes: sizes.len(),
         };
         let regions = regions(&levels, options.margin_pct / 100.0);
         let crossovers = regions.windows(2).map(|two| {
-            let (below, above) = (&usable[two[0].contender], &usable[two[1].contender]);
+            let [below, above] = [two[0], two[1]].map(|region| &usable[region.contender].contender);
             crossover(below, above, &sizes, two[0].last)
         });
         let crossovers = crossovers.collect();
@@ -299,7 +316,7 @@ impl Draft {
     fn regret_on(&self, truth: &Measured, sizes: impl Iterator<Item = u64>) -> Regret {
         regret(truth, sizes, |bytes| {
             let ask = self.ask_at(bytes);
-            let contender = truth.contenders.iter().find(|c| c.ask == ask)?;
+            let contender = truth.contenders.iter().find(|c| c.way == Way::Path(ask))?;
             contender.measured_ln_us(bytes)
         })
     }
@@ -313,14 +330,18 @@ impl Draft {
             .iter()
             .zip(starts.zip(ends))
             .map(|(region, (first, last))| {
-                let contender = &self.usable[region.contender];
+                let Usable {
+                    ask,
+                    basis,
+                    contender,
+                } = &self.usable[region.contender];
                 let sizes = &self.sizes[region.first..=region.last];
                 PlannedRow {
-                    ask: contender.ask,
+                    ask: *ask,
                     first: Bytes::new(first),
                     last,
                     sizes: sizes.len(),
-                    basis: contender.basis,
+                    basis: *basis,
                     gain: self.gain(contender, sizes),
                 }
             })
@@ -343,20 +364,26 @@ impl Draft {
         let alone = self.best_alone()?;
         gain(
             Some(alone.ask),
-            &pairs(&|bytes| alone.known.get(&bytes).copied()),
+            &pairs(&|bytes| alone.contender.known.get(&bytes).copied()),
         )
     }
 
-    /// Returns the contender that costs least when it alone takes every size; one that was not
+    /// Returns the path that costs least when it alone takes every size; one that was not
     /// measured everywhere is none.
-    fn best_alone(&self) -> Option<&Contender> {
-        let total = |contender: &Contender| -> Option<f64> {
-            let levels = self.sizes.iter().map(|&bytes| contender.level(bytes));
+    fn best_alone(&self) -> Option<&Usable> {
+        let total = |usable: &Usable| -> Option<f64> {
+            let levels = self
+                .sizes
+                .iter()
+                .map(|&bytes| usable.contender.level(bytes));
             levels.map(|level| Some(level?.ln_us)).sum()
         };
-        let totals = self.usable.iter().filter_map(|c| Some((total(c)?, c)));
+        let totals = self
+            .usable
+            .iter()
+            .filter_map(|usable| Some((total(usable)?, usable)));
         totals
             .min_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, contender)| contender)
+            .map(|(_, usable)| usable)
     }
 }

@@ -1,8 +1,9 @@
-//! A path with everything measured on it: what one row of a tuner file can ask for.
+//! A path with everything measured on it: what one row of a tuner file can ask for. Forced runs
+//! whose path is not known contend as what they were forced to, in audits only.
 
 use super::attribution::{AttributionBasis, Paths};
 use super::sweep::is_time;
-use super::{Noise, Sweep};
+use super::{Forced, Noise, Sweep, SweepPoint};
 use std::collections::BTreeMap;
 use std::fmt;
 use tier6_fit::{KnownPoint, Predictor};
@@ -31,18 +32,56 @@ impl fmt::Display for Ask {
     }
 }
 
-/// One path with its measured times from all sweeps that took it.
+/// What contends: a path, or a setting under which NCCL took a path that is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// A path.
+    Path(Ask),
+    /// What was forced, where nothing tells the rest of the path.
+    Forced(Forced, Option<i32>),
+}
+
+impl Way {
+    /// Returns the path.
+    pub const fn ask(self) -> Option<Ask> {
+        match self {
+            Self::Path(ask) => Some(ask),
+            Self::Forced(..) => None,
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    /// Prints `ring+ll x8`, or `NCCL_PROTO=ll128` as it was forced.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Path(ask) => ask.to_string(),
+            Self::Forced(forced, channels) => {
+                let algorithm = forced
+                    .algorithm
+                    .map(|algorithm| format!("NCCL_ALGO={algorithm}"));
+                let protocol = forced.protocol.map(|p| format!("NCCL_PROTO={}", p.name()));
+                let channels = channels.map(|channels| format!("x{channels}"));
+                let parts = [algorithm, protocol, channels].into_iter().flatten();
+                parts.collect::<Vec<String>>().join(" ")
+            }
+        };
+        f.pad(&text)
+    }
+}
+
+/// One way with its measured times from all sweeps that took it.
 #[derive(Debug, Clone)]
 pub(crate) struct Contender {
-    pub(crate) ask: Ask,
+    pub(crate) way: Way,
     /// Measured times at sizes where the path is known to have run.
     pub(crate) known: BTreeMap<u64, Level>,
     /// Measured times at sizes where the path is only assumed, ln(us).
     pub(crate) assumed: BTreeMap<u64, f64>,
     /// Times at all sizes, those of assumed paths included.
     curve: Option<Predictor>,
-    /// The weakest reason among the known sizes.
-    pub(crate) basis: AttributionBasis,
+    /// The weakest reason among the known sizes; `None` for what is not a path.
+    pub(crate) basis: Option<AttributionBasis>,
 }
 
 /// A path's time at a size.
@@ -81,51 +120,58 @@ impl Pool {
     }
 }
 
-/// Returns the contenders of the sweeps under their attributions, in NCCL's order.
+/// Returns the contenders of the sweeps under their attributions: paths in NCCL's order, then
+/// settings. Runs without force and without a known path are NCCL's own choice and contend
+/// with nobody.
 pub(crate) fn contenders(sweeps: &[Sweep], paths: &[Paths], noise: &Noise) -> Vec<Contender> {
-    let mut pools: BTreeMap<Ask, Pools> = BTreeMap::new();
+    let mut pools: BTreeMap<Way, Pools> = BTreeMap::new();
     for (sweep, paths) in sweeps.iter().zip(paths) {
+        let setting = Way::Forced(sweep.forced, sweep.channels);
         for (bytes, point) in sweep.by_size() {
-            let Some(path) = paths.get(&bytes) else {
-                continue;
-            };
-            let ask = Ask {
-                candidate: path.candidate,
-                channels: sweep.channels,
-            };
-            let pools = pools.entry(ask).or_insert_with(Pools::new);
-            if path.basis == AttributionBasis::Assumed {
-                let pool = pools.assumed.entry(bytes).or_default();
-                pool.add(point.time, point.other_placement);
-            } else {
-                pools.basis = pools.basis.min(path.basis);
-                let pool = pools.known.entry(bytes).or_default();
-                pool.add(point.time, point.other_placement);
+            let path = paths.get(&bytes);
+            if let Some(path) = path {
+                let way = Way::Path(Ask {
+                    candidate: path.candidate,
+                    channels: sweep.channels,
+                });
+                let pools = pools.entry(way).or_default();
+                pools.add(bytes, point, Some(path.basis));
+            }
+            let is_known = path.is_some_and(|path| path.basis != AttributionBasis::Assumed);
+            if !is_known && !sweep.is_own_choice() {
+                pools.entry(setting).or_default().add(bytes, point, None);
             }
         }
     }
     pools
         .into_iter()
-        .map(|(ask, pools)| pools.into_contender(ask, noise))
+        .map(|(way, pools)| pools.into_contender(way, noise))
         .collect()
 }
 
+#[derive(Default)]
 struct Pools {
     known: BTreeMap<u64, Pool>,
     assumed: BTreeMap<u64, Pool>,
-    basis: AttributionBasis,
+    basis: Option<AttributionBasis>,
 }
 
 impl Pools {
-    fn new() -> Self {
-        Self {
-            known: BTreeMap::new(),
-            assumed: BTreeMap::new(),
-            basis: AttributionBasis::Stated,
-        }
+    fn add(&mut self, bytes: u64, point: &SweepPoint, basis: Option<AttributionBasis>) {
+        let pools = if basis == Some(AttributionBasis::Assumed) {
+            &mut self.assumed
+        } else {
+            self.basis = match (self.basis, basis) {
+                (Some(weakest), Some(new)) => Some(weakest.min(new)),
+                (old, new) => old.or(new),
+            };
+            &mut self.known
+        };
+        let pool = pools.entry(bytes).or_default();
+        pool.add(point.time, point.other_placement);
     }
 
-    fn into_contender(self, ask: Ask, noise: &Noise) -> Contender {
+    fn into_contender(self, way: Way, noise: &Noise) -> Contender {
         let points = |pools: &BTreeMap<u64, Pool>| -> Vec<KnownPoint> {
             let pools = pools.iter();
             pools.map(|(&bytes, pool)| pool.point(bytes)).collect()
@@ -144,7 +190,7 @@ impl Pools {
         all.extend(points(&assumed));
         let assumed = points(&assumed).into_iter();
         Contender {
-            ask,
+            way,
             curve: Predictor::fit(&all).ok(),
             known,
             assumed: assumed

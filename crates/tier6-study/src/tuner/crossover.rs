@@ -1,6 +1,6 @@
 //! Where one path gives way to another: between two measured sizes, with an interval.
 
-use super::contender::{Ask, Contender};
+use super::contender::{Contender, Way};
 use tier6_stats::{Rng, percentile};
 use tier6_units::Bytes;
 
@@ -9,13 +9,13 @@ const DRAWS: usize = 400;
 /// The seed of the draws; the same data gives the same interval.
 const SEED: u64 = 6;
 
-/// A size at which two paths take equally long.
+/// A size at which two ways take equally long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossover {
-    /// The path below.
-    pub from: Ask,
-    /// The path above.
-    pub to: Ask,
+    /// What is faster below.
+    pub from: Way,
+    /// What is faster above.
+    pub to: Way,
     /// The last size below it, by interpolation.
     pub bytes: Bytes,
     /// The measured sizes on both sides.
@@ -75,8 +75,8 @@ pub(crate) fn crossover(
         both.all(|bytes| contender.measured_ln_us(bytes).is_some())
     });
     Crossover {
-        from: below.ask,
-        to: above.ask,
+        from: below.way,
+        to: above.way,
         bytes: Bytes::new(last),
         between: (Bytes::new(first), Bytes::new(second)),
         interval: is_measured

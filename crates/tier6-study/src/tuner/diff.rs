@@ -1,6 +1,6 @@
 //! Where two choosers choose differently, and by how much the model says it matters.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use tier6_collective::{DataType, RedOp};
 use tier6_nccl::{
     Call, Candidate, CostTable, Entry, NcclCollective, NoCandidateError, TunerConfig,
@@ -125,9 +125,9 @@ pub fn diff_choosers(
     (datatype, op): (DataType, RedOp),
     sizes: &[Bytes],
 ) -> TunerDiff {
-    let grid: BTreeMap<u64, ()> = sizes.iter().map(|bytes| (bytes.get(), ())).collect();
+    let grid: BTreeSet<u64> = sizes.iter().map(|bytes| bytes.get()).collect();
     let sizes: Vec<DiffSize> = grid
-        .into_keys()
+        .into_iter()
         .map(|bytes| {
             let call = |chooser: Chooser<'_>| {
                 let communicator = chooser.table.communicator();

@@ -11,6 +11,7 @@ use tier6_nccl::{
     Candidate, Channels, CostTable, Dialect, Interval, NcclAlgorithm, NcclCollective, TunerRule,
     WriteConfigError, write_config,
 };
+use tier6_units::Bytes;
 
 /// Up to here LL is the better guess for a machine that nobody measured.
 const LL_BYTES_MAX: u64 = (64 << 10) - 1;
@@ -84,7 +85,7 @@ fn rule(
     dialect: Dialect,
     next: u64,
 ) -> Result<TunerRule, EmitError> {
-    let last = row.last.map_or(u64::MAX, |last| last.get());
+    let last = row.last.map_or(u64::MAX, Bytes::get);
     let exactly =
         |number: Option<u32>| number.map_or(Interval::ANY, |n| Interval::exactly(u64::from(n)));
     let (last, ranks) = match dialect {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use tier6_collective::Protocol;
-use tier6_nccl::{Candidate, NcclAlgorithm};
+use tier6_nccl::{Candidate, NcclAlgorithm, NcclCollective};
 
 /// The algorithm and the protocol that a run was forced to; `None` leaves it to NCCL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +50,8 @@ impl Forced {
     /// # Errors
     ///
     /// Fails on lists, exclusions and unknown names: such a run is neither forced nor NCCL's own.
+    /// A function before a single name (`allreduce:ring`, from 2.24 on) is taken to be the
+    /// measured one.
     ///
     /// ```
     /// use tier6_study::Forced;
@@ -70,12 +72,12 @@ impl Forced {
             };
             match name {
                 "NCCL_ALGO" => {
-                    let algorithm = NcclAlgorithm::from_plain_name(value);
+                    let algorithm = NcclAlgorithm::from_plain_name(only_name(value));
                     forced.algorithm =
                         Some(algorithm.ok_or_else(|| error("NCCL_ALGO", "algorithm"))?);
                 }
                 "NCCL_PROTO" => {
-                    let protocol = protocol(value);
+                    let protocol = protocol(only_name(value));
                     forced.protocol =
                         Some(protocol.ok_or_else(|| error("NCCL_PROTO", "protocol"))?);
                 }
@@ -166,8 +168,45 @@ impl fmt::Display for Forced {
     }
 }
 
+/// Returns what follows the function of `allreduce:ring`.
+fn only_name(value: &str) -> &str {
+    match value.split_once(':') {
+        Some((function, name)) if NcclCollective::from_plain_name(function).is_some() => name,
+        Some(_) | None => value,
+    }
+}
+
 fn protocol(text: &str) -> Option<Protocol> {
     Protocol::ALL
         .into_iter()
         .find(|protocol| protocol.name().eq_ignore_ascii_case(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn single_names_force_and_others_are_errors() {
+        let check = |text: &str, expect: &str| {
+            let found = Forced::from_flags(text).map(|forced| forced.to_string());
+            assert_eq!(found.as_deref(), Ok(expect), "{text}");
+        };
+        check("NCCL_ALGO=Ring -g 2", "ring");
+        check("-g 2 NCCL_PROTO=LL128", "ll128");
+        check("NCCL_ALGO=nvlstree NCCL_PROTO=simple", "nvls_tree+simple");
+        check("NCCL_ALGO=allreduce:tree", "tree");
+        check("default run 1 -g 2", "default");
+        for text in [
+            "NCCL_ALGO=^Ring",
+            "NCCL_ALGO=Ring,Tree",
+            "NCCL_ALGO=allreduce:ring;broadcast:ring",
+            "NCCL_PROTO=",
+            "NCCL_PROTO=^LL128",
+            "NCCL_ALGO=rnig",
+        ] {
+            let error = Forced::from_flags(text).unwrap_err();
+            assert!(text.ends_with(&error.value), "{error}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
-//! Sweeps of one call made comparable: noise, paths, contenders, and what stays unattributed.
+//! Sweeps of one call made comparable: noise, paths, contenders, NCCL's own choice.
 
 use super::attribution::{Attribution, Paths, attribute};
 use super::contender::{Contender, Level, contenders};
-use super::{AttributionBasis, Noise, Sweep};
+use super::{Noise, Sweep};
 use std::collections::{BTreeMap, BTreeSet};
 use tier6_nccl::CostTable;
 use tier6_units::Bytes;
@@ -12,8 +12,6 @@ pub(crate) struct Measured {
     pub(crate) noise: Noise,
     pub(crate) paths: Vec<Paths>,
     pub(crate) contenders: Vec<Contender>,
-    /// Forced runs at sizes where their path is not known: index of the sweep and level.
-    pub(crate) unattributed: BTreeMap<u64, Vec<(usize, Level)>>,
     /// NCCL's own choice, from all runs without force.
     pub(crate) own: BTreeMap<u64, Level>,
 }
@@ -34,21 +32,11 @@ impl Measured {
         let noise = Noise::of(sweeps);
         let paths = attribute(sweeps, &noise, table);
         let contenders = contenders(sweeps, &paths, &noise);
-        let mut unattributed: BTreeMap<u64, Vec<(usize, Level)>> = BTreeMap::new();
         let mut own_runs: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-        for (index, (sweep, paths)) in sweeps.iter().zip(&paths).enumerate() {
+        for sweep in sweeps.iter().filter(|sweep| sweep.is_own_choice()) {
             for (bytes, point) in sweep.by_size() {
                 let ln_us = point.time.get().ln();
-                let is_known = paths
-                    .get(&bytes)
-                    .is_some_and(|path| path.basis != AttributionBasis::Assumed);
-                if sweep.forced.is_nothing() && sweep.channels.is_none() {
-                    own_runs.entry(bytes).or_default().push(ln_us);
-                } else if !is_known {
-                    let variance = noise.at(bytes).powi(2);
-                    let level = Level { ln_us, variance };
-                    unattributed.entry(bytes).or_default().push((index, level));
-                }
+                own_runs.entry(bytes).or_default().push(ln_us);
             }
         }
         let own = own_runs.into_iter().map(|(bytes, runs)| {
@@ -63,23 +51,20 @@ impl Measured {
             noise,
             paths,
             contenders,
-            unattributed,
             own,
         }
     }
 
-    /// Returns all sizes at which some contender was measured.
+    /// Returns all sizes at which something contends.
     pub(crate) fn sizes(&self) -> Vec<u64> {
         let known = self.contenders.iter().flat_map(|c| c.known.keys());
         let sizes: BTreeSet<u64> = known.copied().collect();
         sizes.into_iter().collect()
     }
 
-    /// Returns the least ln(us) of everything measured at a size.
+    /// Returns the least ln(us) of everything that contends at a size.
     pub(crate) fn optimum(&self, bytes: u64) -> Option<f64> {
-        let known = self.contenders.iter().filter_map(|c| c.known.get(&bytes));
-        let rest = self.unattributed.get(&bytes).into_iter().flatten();
-        let levels = known.chain(rest.map(|(_, level)| level));
+        let levels = self.contenders.iter().filter_map(|c| c.known.get(&bytes));
         levels.map(|level| level.ln_us).min_by(f64::total_cmp)
     }
 

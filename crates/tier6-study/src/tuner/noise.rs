@@ -217,6 +217,7 @@ fn scatter(sweeps: &[Sweep]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::tuner::{Forced, SweepPoint};
+    use tier6_collective::{DataType, RedOp};
     use tier6_nccl::NcclCollective;
     use tier6_stats::Rng;
     use tier6_units::{Bytes, Micros};
@@ -239,6 +240,8 @@ mod tests {
             collective: NcclCollective::AllReduce,
             ranks: Some(8),
             nodes: Some(1),
+            datatype: DataType::Float,
+            redop: RedOp::Sum,
             forced: Forced::NOTHING,
             channels: None,
             points: points.collect(),

@@ -3,9 +3,10 @@
 
 use super::Forced;
 use std::collections::BTreeMap;
-use tier6_collective::{Collective, Path};
+use tier6_collective::{Collective, DataType, Path, RedOp};
 use tier6_fit::{KnownPoint, PointSummary, SeriesAnalysis};
-use tier6_nccl::{Candidate, NcclCollective, NotTunedError};
+use tier6_measure::Placement;
+use tier6_nccl::{Call, Candidate, CostTable, NcclCollective, NotTunedError};
 use tier6_units::{Bytes, Micros};
 
 /// What counts as a time, in us.
@@ -22,6 +23,10 @@ pub struct Sweep {
     pub ranks: Option<u32>,
     /// Nodes, when known.
     pub nodes: Option<u32>,
+    /// Element type; a float where the input does not say.
+    pub datatype: DataType,
+    /// Reduction operator; a sum where the input does not say.
+    pub redop: RedOp,
     /// What was forced.
     pub forced: Forced,
     /// The number of channels, when that was forced as well.
@@ -104,10 +109,38 @@ impl Sweep {
             collective,
             ranks: series.ranks.exact(),
             nodes: series.nodes,
+            datatype: series.datatype.unwrap_or(DataType::Float),
+            redop: series.redop.unwrap_or(RedOp::Sum),
             forced,
             channels: None,
             points: points.collect(),
         })
+    }
+
+    /// Says whether nothing was forced.
+    pub(crate) const fn is_own_choice(&self) -> bool {
+        self.forced.is_nothing() && self.channels.is_none()
+    }
+
+    /// Returns the call that was measured at a size, on the communicator of `table`.
+    pub(crate) fn call(&self, table: &CostTable, bytes: u64) -> Call {
+        let communicator = table.communicator();
+        Call::new(
+            communicator,
+            self.collective,
+            bytes,
+            self.datatype,
+            self.redop,
+        )
+    }
+
+    /// Says whether `table` is of the sweep's ranks and nodes, as far as the sweep knows them.
+    pub(crate) fn is_of(&self, table: &CostTable) -> bool {
+        let communicator = table.communicator();
+        let equal = |known: Option<u32>, theirs: i32| {
+            known.is_none_or(|known| i64::from(known) == i64::from(theirs))
+        };
+        equal(self.ranks, communicator.n_ranks) && equal(self.nodes, communicator.n_nodes)
     }
 
     /// Returns the usable points by size, a size given twice once (the last wins).
@@ -124,6 +157,89 @@ impl Sweep {
         let mut thinned = self.clone();
         thinned.points.retain(|point| keep(point.bytes.get()));
         thinned
+    }
+}
+
+/// Takes every call of one run that NCCL's tuner decides about, out of place where both
+/// placements were measured.
+///
+/// A run that holds several paths of one call at one size was not NCCL's own choice: each is
+/// then forced to its path.
+///
+/// # Errors
+///
+/// Fails when no series is of a collective that the tuner decides about.
+pub fn sweeps_of_run(
+    label: &str,
+    forced: Forced,
+    analyses: &[SeriesAnalysis],
+) -> Result<Vec<Sweep>, SweepError> {
+    let other_of = |series: &SeriesAnalysis| {
+        let path = path_of(series);
+        analyses
+            .iter()
+            .find(|other| other.is_other_placement_of(series) && path_of(other) == path)
+    };
+    let mut sweeps: Vec<Sweep> = Vec::new();
+    let mut refused = SweepError::NoCollective {
+        label: label.to_owned(),
+    };
+    for series in analyses {
+        let other = other_of(series);
+        if series.placement == Placement::InPlace && other.is_some() {
+            continue;
+        }
+        match Sweep::from_series(label, forced, series, other) {
+            Ok(sweep) => sweeps.push(sweep),
+            Err(error) => refused = error,
+        }
+    }
+    if sweeps.is_empty() {
+        return Err(refused);
+    }
+    if forced.is_nothing() {
+        force_rivals(&mut sweeps);
+    }
+    Ok(sweeps)
+}
+
+/// Returns the path of a series that has one only.
+fn path_of(series: &SeriesAnalysis) -> Option<Path> {
+    let first = series.points.first()?.path?;
+    let mut points = series.points.iter();
+    points
+        .all(|point| point.path == Some(first))
+        .then_some(first)
+}
+
+fn force_rivals(sweeps: &mut [Sweep]) {
+    let paths: Vec<Option<Candidate>> = sweeps
+        .iter()
+        .map(|sweep| {
+            let first = sweep.points.first()?.path?;
+            let mut points = sweep.points.iter();
+            points
+                .all(|point| point.path == Some(first))
+                .then_some(first)
+        })
+        .collect();
+    let is_rival = |a: usize, b: usize| {
+        let sizes = sweeps[b].by_size();
+        is_same_call(&sweeps[a], &sweeps[b])
+            && paths[a] != paths[b]
+            && sweeps[a]
+                .by_size()
+                .keys()
+                .any(|bytes| sizes.contains_key(bytes))
+    };
+    let rivals: Vec<bool> = (0..sweeps.len())
+        .map(|a| (0..sweeps.len()).any(|b| is_rival(a, b)))
+        .collect();
+    for ((sweep, path), is_rival) in sweeps.iter_mut().zip(&paths).zip(rivals) {
+        if let (Some(path), true) = (path, is_rival) {
+            sweep.forced = Forced::path(*path);
+            sweep.label = format!("{} {path}", sweep.label);
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Audits: source document 000's table, and choices against forced runs.
 
-use crate::sweeps::{RING_LL, RING_SIMPLE, TREE_LL, drawn, file, l40s, line, two_regions};
-use tier6_collective::{DataType, RedOp};
+use crate::sweeps::{
+    RING_LL, RING_SIMPLE, TREE_LL, analyzed, drawn, file, l40s, line, two_regions,
+};
 use tier6_nccl::{CostTable, Release, Settings, Version, named_system};
 use tier6_stats::Rng;
 use tier6_study::{
     AttributionBasis, ChoiceBasis, ChoiceVerdict, Forced, Predictions, audit_choices,
-    predicted_against_measured, prediction_accuracy,
+    predicted_against_measured, prediction_accuracy, sweeps_of_run,
 };
 
 /// Size, selection, predicted, measured and error as printed.
@@ -36,7 +37,7 @@ fn v100() -> CostTable {
 fn the_error_column_of_document_000_to_the_printed_digit() {
     let sweep = file("s0_v100_ar_4gpu_nv2", 4);
     let table = v100();
-    let modelled = Predictions::Table(&table, DataType::Int8, RedOp::Sum);
+    let modelled = Predictions::Table(&table);
     for (predictions, sizes) in [(modelled, 31), (Predictions::Carried, 11)] {
         let audited = predicted_against_measured(&sweep, predictions);
         assert_eq!(audited.len(), sizes);
@@ -95,13 +96,17 @@ fn a_slower_choice_is_wrong_only_beyond_noise() {
     let audit = audit_choices(&sweeps, None);
     let last = audit.sizes.last().unwrap();
     assert_eq!(last.verdict, ChoiceVerdict::Wrong);
-    assert_eq!(last.alternatives[0].name, "ring+simple");
+    assert_eq!(last.alternatives[0].way.to_string(), "ring+simple");
     let chosen = last.chosen.unwrap();
     assert_eq!(chosen.basis, ChoiceBasis::DefaultRuns);
     assert!(chosen.regret.get() > 0.0 && chosen.regret_interval_pct.low > 100.0);
     assert_ne!(audit.sizes[0].verdict, ChoiceVerdict::Wrong);
     let followed = audit.follows.last().unwrap();
-    assert_eq!(followed.paths[0].candidate, RING_LL, "{followed:?}");
+    assert_eq!(
+        followed.ways[0].to_string(),
+        RING_LL.to_string(),
+        "{followed:?}"
+    );
 }
 
 #[test]
@@ -116,8 +121,8 @@ fn crossovers_have_intervals_that_hold_the_truth() {
         let [crossover] = audit.crossovers[..] else {
             continue;
         };
-        assert_eq!(crossover.from.candidate, RING_LL);
-        assert_eq!(crossover.to.candidate, RING_SIMPLE);
+        assert_eq!(crossover.from.to_string(), "ring+ll");
+        assert_eq!(crossover.to.to_string(), "ring+simple");
         let (low, high) = crossover.interval.unwrap();
         rounds += 1;
         held += usize::from(low.as_f64() <= truth && truth <= high.as_f64());
@@ -138,7 +143,7 @@ fn default_runs_of_l40s_follow_ring() {
             eprintln!(
                 "{ranks} GPUs {:>10} best {} chosen {:.2} us regret {:+.2} us {:+.1} % [{:.1}, {:.1}] {}",
                 size.bytes,
-                size.alternatives[0].name,
+                size.alternatives[0].way,
                 chosen.time.get(),
                 chosen.regret.get(),
                 chosen.regret_pct,
@@ -149,7 +154,7 @@ fn default_runs_of_l40s_follow_ring() {
             assert_ne!(size.verdict, ChoiceVerdict::Wrong, "{size:?}");
         }
         for follows in &audit.follows {
-            let paths: Vec<String> = follows.paths.iter().map(ToString::to_string).collect();
+            let paths: Vec<String> = follows.ways.iter().map(ToString::to_string).collect();
             eprintln!(
                 "{} {}..{} {paths:?}",
                 follows.label, follows.first, follows.last
@@ -157,8 +162,8 @@ fn default_runs_of_l40s_follow_ring() {
         }
         let large = audit.follows.iter().filter(|f| f.last.get() == 128 << 20);
         for follows in large {
-            assert_eq!(follows.paths.len(), 1, "{follows:?}");
-            assert_eq!(follows.paths[0].candidate, RING_SIMPLE);
+            assert_eq!(follows.ways.len(), 1, "{follows:?}");
+            assert_eq!(follows.ways[0].to_string(), "ring+simple");
         }
         eprintln!(
             "mean regret {:?} {:?}",
@@ -191,4 +196,72 @@ fn half_forced_runs_are_attributed_and_say_how() {
     let small = path_at("_simple_", 8).unwrap();
     assert_eq!(small.basis, AttributionBasis::Assumed);
     assert_eq!(path_at("_ll128_", 1 << 20), None);
+}
+
+#[test]
+fn runs_without_a_known_path_contend_as_what_was_forced() {
+    let sweeps: Vec<_> = ["default", "ring", "tree"]
+        .map(|run| file(&format!("t4_ar_2gpu_kaggle_{run}"), 2))
+        .to_vec();
+    let audit = audit_choices(&sweeps, None);
+    for size in &audit.sizes {
+        assert!(size.alternatives.iter().all(|a| a.way.ask().is_none()));
+        let best = size.alternatives[0];
+        let Some(chosen) = size.chosen else {
+            assert_eq!(size.verdict, ChoiceVerdict::Unknown);
+            continue;
+        };
+        eprintln!(
+            "T4 {:>8} best {} {:.1} us, regret {:+.1} % [{:.1}, {:.1}] {}",
+            size.bytes,
+            best.way,
+            best.time.get(),
+            chosen.regret_pct,
+            chosen.regret_interval_pct.low,
+            chosen.regret_interval_pct.high,
+            size.verdict.name()
+        );
+        assert!(size.verdict != ChoiceVerdict::Wrong || chosen.regret_interval_pct.low > 0.0);
+    }
+    for crossover in &audit.crossovers {
+        eprintln!(
+            "T4 {} to {} at {}",
+            crossover.from, crossover.to, crossover.bytes
+        );
+    }
+    let named: Vec<String> = audit.sizes[0]
+        .alternatives
+        .iter()
+        .map(|a| a.way.to_string())
+        .collect();
+    assert!(named.contains(&"NCCL_ALGO=tree".to_owned()), "{named:?}");
+}
+
+#[test]
+fn several_paths_at_one_size_were_forced() {
+    let text = "collective,ranks,nodes,size_bytes,algorithm,protocol,time_us\n\
+                all_reduce,8,1,1024,ring,ll,9.0\nall_reduce,8,1,4096,ring,ll,9.5\n\
+                all_reduce,8,1,1024,ring,simple,19.0\nall_reduce,8,1,4096,ring,simple,19.5\n";
+    let analyses = analyzed(text, None);
+    let sweeps = sweeps_of_run("sheet.csv", Forced::NOTHING, &analyses).unwrap();
+    let forced: Vec<String> = sweeps
+        .iter()
+        .map(|sweep| sweep.forced.to_string())
+        .collect();
+    assert_eq!(forced, ["ring+ll", "ring+simple"]);
+    assert_eq!(sweeps[1].label, "sheet.csv ring+simple");
+
+    // One path per size is a choice.
+    let text = "collective,ranks,nodes,size_bytes,algorithm,protocol,time_us\n\
+                all_reduce,8,1,1024,ring,ll,9.0\nall_reduce,8,1,4096,ring,simple,9.5\n";
+    let sweeps = sweeps_of_run("run.csv", Forced::NOTHING, &analyzed(text, None)).unwrap();
+    assert!(sweeps.iter().all(|sweep| sweep.forced.is_nothing()));
+    assert_eq!(
+        sweeps.iter().map(|sweep| sweep.points.len()).sum::<usize>(),
+        2
+    );
+
+    let text = "collective,ranks,nodes,size_bytes,time_us\nsend_recv,2,1,1024,9.0\n";
+    let error = sweeps_of_run("p2p.csv", Forced::NOTHING, &analyzed(text, None)).unwrap_err();
+    assert_eq!(error.to_string(), "failed to use `p2p.csv`");
 }

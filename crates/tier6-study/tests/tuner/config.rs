@@ -1,6 +1,6 @@
 //! Tuner files from sweeps: how many rows, how good, and clean under the linter.
 
-use crate::sweeps::{RING_LL, RING_SIMPLE, TREE_LL, drawn, l40s, line, two_regions};
+use crate::sweeps::{RING_LL, RING_SIMPLE, TREE_LL, TREE_SIMPLE, drawn, l40s, line, two_regions};
 use std::collections::BTreeMap;
 use tier6_collective::Protocol;
 use tier6_nccl::{
@@ -10,7 +10,7 @@ use tier6_nccl::{
 use tier6_stats::Rng;
 use tier6_study::{
     AttributionBasis, ConfigError, ConfigOptions, ConfigPlan, Forced, GainVerdict, HeldOut, Ll128,
-    Sweep, config_from_sweeps, emit_rules, write_plans,
+    Sweep, config_from_sweeps, emit_rules, read_performance_csv, write_plans,
 };
 
 fn plan(sweeps: &[Sweep]) -> ConfigPlan {
@@ -27,21 +27,20 @@ fn two_regions_under_three_percent_noise_are_two_rows() {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     let mut right = 0;
     let mut regret = 0.0;
-    let seeds = 400;
+    let seeds = 400_usize;
     for _ in 0..seeds {
         let plan = plan(&two_regions(0.03, &mut rng));
         *counts.entry(plan.rows.len()).or_default() += 1;
-        let paths = asks(&plan);
-        let small = paths[0] == RING_LL || paths[0] == TREE_LL;
-        right += usize::from(paths.len() == 2 && small && paths[1] == RING_SIMPLE);
+        let protocols: Vec<Protocol> = asks(&plan).iter().map(|path| path.protocol).collect();
+        right += usize::from(protocols == [Protocol::Ll, Protocol::Simple]);
         regret += plan.held_out.iter().map(|h| h.regret.mean_pct).sum::<f64>() / 2.0;
     }
     eprintln!(
         "rows: {counts:?}; right {right} of {seeds}; held-out regret {:.2} %",
-        regret / f64::from(seeds)
+        regret / seeds as f64
     );
-    assert!(counts[&2] * 100 >= seeds as usize * 97, "{counts:?}");
-    assert!(right * 100 >= seeds as usize * 95, "{right}");
+    assert!(counts[&2] * 100 >= seeds * 97, "{counts:?}");
+    assert!(right * 100 >= seeds * 95, "{right}");
 }
 
 #[test]
@@ -59,6 +58,29 @@ fn one_region_stays_one_row() {
         .count();
     eprintln!("one region: {more} of 200 with a needless row");
     assert!(more <= 4, "{more}");
+}
+
+#[test]
+fn a_third_region_of_a_tenth_is_found() {
+    let mut rng = Rng::new(3);
+    let found = (0..100)
+        .filter(|_| {
+            // Tree with Simple is the best by 10 to 15 % from 64 KiB to 1 MiB.
+            let middle = |n: f64| {
+                let best = line(10.0, 12.0)(n).min(line(24.0, 80.0)(n));
+                let is_middle = (65e3..1.1e6).contains(&n);
+                best * if is_middle { 0.85 } else { 1.3 }
+            };
+            let sweeps = [
+                drawn(Forced::path(RING_LL), line(10.0, 12.0), 0.02, &mut rng),
+                drawn(Forced::path(RING_SIMPLE), line(24.0, 80.0), 0.02, &mut rng),
+                drawn(Forced::path(TREE_SIMPLE), middle, 0.02, &mut rng),
+            ];
+            asks(&plan(&sweeps)) == [RING_LL, TREE_SIMPLE, RING_SIMPLE]
+        })
+        .count();
+    eprintln!("a third region: found {found} of 100 times");
+    assert!(found >= 90, "{found}");
 }
 
 fn report(ranks: u32, plan: &ConfigPlan) {
@@ -273,9 +295,9 @@ fn what_is_written_reads_back_and_is_clean() {
         (sweep.ranks, sweep.nodes) = (None, None);
     }
     let mut channels = drawn.clone();
-    channels
-        .iter_mut()
-        .for_each(|sweep| sweep.channels = Some(8));
+    for sweep in &mut channels {
+        sweep.channels = Some(8);
+    }
     for (name, sweeps, table) in [
         ("drawn", &drawn, None),
         ("drawn, system known", &drawn, Some(&table)),
@@ -313,9 +335,28 @@ fn what_is_written_reads_back_and_is_clean() {
             let rules = emit_rules(&plans, dialect, table).unwrap();
             assert_eq!(rules.tuned.len(), 2);
             let mut back = config.rules.clone();
-            back.iter_mut().for_each(|rule| rule.line = 0);
+            for rule in &mut back {
+                rule.line = 0;
+            }
             assert_eq!(back, [rules.tuned, rules.rest].concat());
         }
+    }
+}
+
+#[test]
+fn plans_of_two_scales_share_a_file() {
+    let plans = [plan(&l40s(2)), plan(&l40s(4))];
+    for dialect in Dialect::ALL {
+        let text = write_plans(&plans, dialect, None).unwrap();
+        let config = read_config(&text, dialect);
+        assert!(lint_config(&config, &LintContext::default()).is_empty());
+        let counts = emit_rules(&plans, dialect, None).unwrap();
+        let rest = if dialect == Dialect::NvidiaExample {
+            10
+        } else {
+            0
+        };
+        assert_eq!((counts.tuned.len(), counts.rest.len()), (4, rest));
     }
 }
 
@@ -360,4 +401,51 @@ fn sweeps_of_two_calls_are_refused() {
         config_from_sweeps(&[], &ConfigOptions::STANDARD),
         Err(ConfigError::NoSweeps)
     );
+}
+
+/// What `optimize_config.py` does with its default ranges: the fastest row of each size, neighbours
+/// with the same path joined.
+fn rows_of_nvidia_script(sweeps: &[Sweep]) -> usize {
+    let fastest = |index: usize| {
+        let times = sweeps.iter().map(|sweep| sweep.points[index].time.get());
+        let mut times = times.enumerate();
+        times.by_ref().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0
+    };
+    let winners: Vec<usize> = (0..sweeps[0].points.len()).map(fastest).collect();
+    winners.chunk_by(|a, b| a == b).count()
+}
+
+#[test]
+fn the_sheet_of_nvidias_script_gives_two_rows_where_the_script_gives_more() {
+    use std::fmt::Write;
+    let mut rng = Rng::new(9);
+    let mut theirs = Vec::new();
+    let mut ours = 0;
+    for _ in 0..200 {
+        let sweeps = two_regions(0.03, &mut rng);
+        theirs.push(rows_of_nvidia_script(&sweeps));
+        let mut text = "collective,size_bytes,algorithm,protocol,channels,nodes,ranks,pipeOps,regBuff,bandwidth_gbps,latency_us\n".to_owned();
+        for sweep in &sweeps {
+            let path = sweep.forced.candidate().unwrap();
+            for point in &sweep.points {
+                writeln!(
+                    text,
+                    "allreduce,{},{},{},-1,1,8,-1,-1,1.0,{:.3}",
+                    point.bytes.get(),
+                    path.algorithm,
+                    path.protocol.name(),
+                    point.time.get()
+                )
+                .unwrap();
+            }
+        }
+        let read = read_performance_csv(&text).unwrap();
+        assert!(read.skipped.is_empty());
+        let plan = plan(&read.sweeps);
+        assert!(plan.rows.len() <= 3);
+        ours += plan.rows.len();
+    }
+    let mean = theirs.iter().sum::<usize>() as f64 / theirs.len() as f64;
+    eprintln!("NVIDIA's script: {mean:.1} rows on average; ours: {ours} in 200 files");
+    assert!(mean > 9.0 && ours <= 410);
 }

@@ -8,7 +8,7 @@ use tier6_nccl::{
 };
 use tier6_study::{
     ConfigOptions, Forced, Ll128, Predictions, Sweep, SweepPoint, audit_choices,
-    config_from_sweeps, predicted_against_measured, write_plans,
+    config_from_sweeps, predicted_against_measured, read_performance_csv, write_plans,
 };
 use tier6_units::{Bytes, Micros};
 
@@ -49,6 +49,8 @@ fn sweep() -> impl Strategy<Value = Sweep> {
             collective: NcclCollective::AllReduce,
             ranks: Some(8),
             nodes: Some(1),
+            datatype: DataType::Float,
+            redop: RedOp::Sum,
             forced: Forced {
                 algorithm,
                 protocol,
@@ -57,6 +59,25 @@ fn sweep() -> impl Strategy<Value = Sweep> {
             points,
         }
     })
+}
+
+proptest! {
+    #[test]
+    fn any_text_reads(text in "\\PC{0,200}") {
+        let _ = Forced::from_flags(&text);
+        let _ = Forced::from_flags(&format!("NCCL_ALGO={text}"));
+        let _ = Forced::from_file_name(&text);
+        prop_assert!(read_performance_csv(&text).is_none());
+    }
+
+    #[test]
+    fn any_cells_read(cells in prop::collection::vec("[a-z0-9.-]{0,6}|allreduce|ring|ll|1024|-1", 0..60)) {
+        let header = "collective,size_bytes,algorithm,protocol,channels,nodes,ranks,pipeOps,regBuff,bandwidth_gbps,latency_us";
+        let rows: Vec<String> = cells.chunks(11).map(|row| row.join(",")).collect();
+        let read = read_performance_csv(&format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+        let points: usize = read.sweeps.iter().map(|sweep| sweep.points.len()).sum();
+        prop_assert!(points + read.skipped.len() <= rows.len());
+    }
 }
 
 proptest! {
@@ -78,7 +99,7 @@ proptest! {
         for sweep in &sweeps {
             predicted_against_measured(sweep, Predictions::Carried);
             if let Some(table) = table {
-                let model = Predictions::Table(table, DataType::Float, RedOp::Sum);
+                let model = Predictions::Table(table);
                 predicted_against_measured(sweep, model);
             }
         }
