@@ -12,6 +12,18 @@ pub struct Preset {
     pub text: &'static str,
 }
 
+impl Preset {
+    /// Returns the system that the file describes.
+    ///
+    /// # Panics
+    ///
+    /// Never, as long as the bundled systems read, which a test holds.
+    pub fn spec(&self) -> SystemSpec {
+        SystemSpec::from_toml(self.text)
+            .expect("Invariant: the bundled systems read; a test does it")
+    }
+}
+
 macro_rules! bundled {
     ($($name:literal),* $(,)?) => {
         [$(Preset {
@@ -21,7 +33,7 @@ macro_rules! bundled {
     };
 }
 
-static PRESETS: [Preset; 30] = bundled![
+static PRESETS: [Preset; 35] = bundled![
     "v100-nv2-x4",
     "dgx1",
     "dgx1-ib-edr",
@@ -36,6 +48,8 @@ static PRESETS: [Preset; 30] = bundled![
     "h100-x8-roce",
     "h100-x8-efa",
     "h100-x8-tcpxo",
+    "h20-x8",
+    "h20-x8-roce",
     "h200-x8",
     "h200-x8-ib-ndr",
     "h200-x8-roce",
@@ -44,8 +58,11 @@ static PRESETS: [Preset; 30] = bundled![
     "b200-x8-ib-ndr",
     "b200-x8-roce",
     "b200-x8-efa",
+    "b300-x8",
+    "b300-x8-efa",
     "gb200-nvl72",
     "gb200-nvl72-ib-ndr",
+    "gb300-nvl72",
     "gh200-x4",
     "gh200-x4-slingshot",
     "mi300x-x8",
@@ -82,10 +99,6 @@ pub fn presets() -> &'static [Preset] {
 /// # Errors
 ///
 /// Fails when no preset has the name, with the nearest one.
-///
-/// # Panics
-///
-/// Never, as long as the bundled systems read, which a test holds.
 pub fn preset(name: &str) -> Result<SystemSpec, UnknownPresetError> {
     let Some(found) = PRESETS.iter().find(|preset| preset.name == name) else {
         let names = PRESETS.iter().map(|preset| preset.name);
@@ -95,6 +108,5 @@ pub fn preset(name: &str) -> Result<SystemSpec, UnknownPresetError> {
                 .or_else(|| names.clone().find(|known| known.starts_with(name))),
         });
     };
-    Ok(SystemSpec::from_toml(found.text)
-        .expect("Invariant: the bundled systems read; a test does it"))
+    Ok(found.spec())
 }

@@ -56,6 +56,11 @@ fn chips_inject_what_their_data_sheet_says() {
         ("b200-x8-efa", 16, 900.0, Some(50.0)),
         ("gb200-nvl72", 72, 900.0, None),
         ("gb200-nvl72-ib-ndr", 144, 900.0, Some(50.0)),
+        ("b300-x8", 8, 900.0, None),
+        ("b300-x8-efa", 16, 900.0, Some(100.0)),
+        ("gb300-nvl72", 72, 900.0, None),
+        ("h20-x8", 8, 450.0, None),
+        ("h20-x8-roce", 16, 450.0, Some(50.0)),
         ("gh200-x4", 4, 450.0, None),
         ("gh200-x4-slingshot", 8, 450.0, Some(25.0)),
         ("mi300x-x8", 8, 448.0, None),
@@ -71,7 +76,7 @@ fn chips_inject_what_their_data_sheet_says() {
             assert_eq!(rate, network, "{name}");
         }
     }
-    assert_eq!(presets().len(), 30);
+    assert_eq!(presets().len(), 35);
 }
 
 #[test]
@@ -184,4 +189,26 @@ fn a_mistyped_preset_is_corrected() {
     assert_eq!(error.nearest, Some("gb200-nvl72"));
     let error = preset("abacus").unwrap_err();
     assert_eq!(error.to_string(), "unknown system `abacus`");
+}
+
+#[test]
+fn host_links_carry_what_the_nics_carry() {
+    for bundled in presets() {
+        let topology = topology(bundled.name);
+        for nic in topology.nics() {
+            let payload = |links: &[tier6_system::LinkId]| -> f64 {
+                let rates = links
+                    .iter()
+                    .map(|&link| topology.link(link).payload_rate.get());
+                rates.sum()
+            };
+            let from_chips = payload(topology.links_into(nic.send));
+            let to_network = payload(topology.links_from(nic.send));
+            assert!(
+                from_chips >= to_network,
+                "{}: {from_chips} before {to_network}",
+                bundled.name
+            );
+        }
+    }
 }

@@ -310,6 +310,137 @@ fn a_dgx1_reaches_far_chips_through_its_host() {
     assert_eq!(topology.chips()[2].nics, topology.chips()[3].nics);
 }
 
+/// Eight chips in pairs on PCIe switches, four under each of two sockets.
+const PCIE: &str = r#"
+name = "pcie"
+[chip]
+name = "toy"
+[[tier]]
+name = "node"
+count = 8
+fabric = "pcie_tree"
+link = "pcie4-x16"
+switch = "pcie-switch"
+per_switch = 2
+root = "root-complex"
+sockets = 2
+socket_link = "xgmi-epyc"
+"#;
+
+#[test]
+fn a_pcie_tree_narrows_towards_the_sockets() {
+    let topology = Topology::from_toml(PCIE).unwrap();
+    assert_eq!(topology.switches().len(), 2 + 4);
+    let hops = |from, to| topology.route(chip(from), chip(to)).len();
+    // Below one switch, below one socket, across sockets.
+    assert_eq!((hops(0, 1), hops(0, 3), hops(0, 7)), (2, 4, 5));
+    // The link between the sockets is the cut.
+    assert_eq!(topology.bisection().unwrap().get(), 16.0);
+    let across = topology.route(chip(0), chip(7));
+    let names: Vec<&str> = across
+        .iter()
+        .map(|&link| topology.class_of(link).name.as_str())
+        .collect();
+    assert_eq!(names[2], "xgmi-epyc");
+    let error = Topology::from_toml(&PCIE.replace("socket_link = \"xgmi-epyc\"", ""));
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("has no `socket_link`")
+    );
+}
+
+#[test]
+fn a_nic_at_the_host_hangs_on_the_switch_of_its_chips() {
+    let network = r#"
+[[tier]]
+name = "network"
+count = 2
+nics = 4
+attach = "host"
+host_link = "pcie4-x16"
+link = "roce-100g"
+fabric = "crossbar"
+switch = "eth-51t"
+"#;
+    let topology = Topology::from_toml(&format!("{PCIE}{network}")).unwrap();
+    let route = topology.route(chip(0), chip(8));
+    // Chip, PCIe switch, NIC, switch, NIC, PCIe switch, chip.
+    assert_eq!(route.len(), 6);
+    let nic = &topology.nics()[1];
+    assert_eq!(
+        (nic.rail, nic.chips.as_slice()),
+        (1, [chip(2), chip(3)].as_slice())
+    );
+    assert_eq!(topology.network_rate(chip(0)).unwrap().get(), 6.25);
+}
+
+#[test]
+fn tiers_nest_as_deep_as_the_file_says() {
+    let text = r#"
+name = "three tiers"
+[chip]
+name = "toy"
+[[tier]]
+name = "node"
+count = 4
+fabric = "full_mesh"
+link = "nvlink3"
+[[tier]]
+name = "pod"
+count = 2
+nics = 4
+host_link = "pcie4-x16"
+link = "ualink-200g-x4"
+fabric = "crossbar"
+switch = "ualink-25t"
+[[tier]]
+name = "cluster"
+count = 3
+nics = 2
+host_link = "pcie4-x16"
+link = "roce-400g"
+fabric = "crossbar"
+switch = "eth-51t"
+"#;
+    let topology = Topology::from_toml(text).unwrap();
+    assert_eq!((topology.n_chips(), topology.n_nodes()), (24, 6));
+    assert_eq!(topology.nics().len(), 3 * 8 + 3 * 2);
+    let tiers_of = |from, to| -> Vec<u32> {
+        let route = topology.route(chip(from), chip(to));
+        route.iter().map(|&link| topology.link(link).tier).collect()
+    };
+    assert_eq!(tiers_of(0, 3), [0]);
+    assert_eq!(tiers_of(0, 7), [1, 1, 1, 1]);
+    assert_eq!(tiers_of(0, 23), [2, 2, 2, 2]);
+}
+
+#[test]
+fn leaves_and_spines_follow_from_ports() {
+    // 64 ports: 32 down, 32 up; 64 nodes need two leaves per rail, 16 leaves in all.
+    let count = |nodes: u32| {
+        let spec = preset("h100-x8-ib-ndr").unwrap().with_outer_count(nodes);
+        let topology = spec.resolve().unwrap();
+        let of = |kind: &str| {
+            let switches = topology.switches().iter();
+            switches
+                .filter(|switch| switch.name.starts_with(kind))
+                .count()
+        };
+        (of("leaf"), of("spine"), cut(&topology) * RATE / 50.0)
+    };
+    assert_eq!(count(2), (8, 4, 8.0));
+    assert_eq!(count(64), (16, 8, 256.0));
+    assert_eq!(count(256), (64, 32, 1024.0));
+    let spec = preset("h100-x8-ib-ndr").unwrap().with_outer_count(288);
+    let error = spec.resolve().unwrap_err().to_string();
+    assert!(
+        error.contains("name a `spine` class with more ports"),
+        "{error}"
+    );
+}
+
 #[test]
 fn one_way_links_make_one_way_rings() {
     let edge = |from: u32, to: u32| EdgeSpec {
