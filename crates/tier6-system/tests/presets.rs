@@ -204,8 +204,9 @@ fn host_links_carry_what_the_nics_carry() {
             };
             let from_chips = payload(topology.links_into(nic.send));
             let to_network = payload(topology.links_from(nic.send));
+            // PCIe 3 and EDR are equal to a rounding of the published shares: 11.97 and 12.
             assert!(
-                from_chips >= to_network,
+                from_chips >= 0.99 * to_network,
                 "{}: {from_chips} before {to_network}",
                 bundled.name
             );
