@@ -54,7 +54,7 @@
 //! | `full_mesh` | |
 //! | `torus` | `dims` |
 //! | `crossbar` | `switch`, `planes` |
-//! | `fat_tree` | `switch`, `spine`, `down`, `spines`, `oversubscription`, `wiring` = `by_node` or `by_rail` |
+//! | `fat_tree` | `switch`, `spine`, `down`, `spines`, `oversubscription`, `wiring` = `by_node` or `by_rail`, `cross_rail` = `spine` or `chip` |
 //! | `dragonfly` | `switch`, `routers`, `endpoints`, `global`, `local_link`, `global_link` |
 //! | `pcie_tree` | `root`, `sockets`, `socket_link`, `switch`, `per_switch` |
 //! | `graph` | `vertices`, `edges` |
@@ -81,8 +81,8 @@ pub use error::{SystemError, SystemProblem};
 pub use place::{Place, Spelled};
 pub use preset::{Preset, UnknownPresetError, preset, presets};
 pub use spec::{
-    Attach, ChipSpec, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, LinkSpec,
-    NicSpec, NvlsSpec, PcieTreeSpec, ProtocolSteps, SharpSpec, SoftwareSpec, StepSpec,
+    Attach, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec,
+    LinkSpec, NicSpec, NvlsSpec, PcieTreeSpec, ProtocolSteps, SharpSpec, SoftwareSpec, StepSpec,
     SwitchAbility, SwitchSpec, SystemSpec, TierSpec, VertexSpec, Wiring,
 };
 pub use topology::{

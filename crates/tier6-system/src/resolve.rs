@@ -10,7 +10,7 @@ use crate::fabric::{Site, join};
 use crate::place::Place;
 use crate::spec::{SwitchAbility, SystemSpec, TierSpec, assumed_call, assumed_step};
 use crate::topology::{
-    Chip, ChipId, Constants, LinkClassId, Node, NodeId, Tier, Topology, VertexId,
+    Chip, ChipId, Constants, LinkClassId, Node, NodeId, Tier, Topology, VertexId, link_weight,
 };
 use crate::{SystemError, SystemProblem};
 pub(crate) use classes::Classes;
@@ -265,6 +265,11 @@ impl SystemSpec {
         }
         let (out, into) = draft.adjacency();
         let (link_classes, switch_classes) = classes.into_tables();
+        let weights = draft
+            .links
+            .iter()
+            .map(|link| link_weight(link, &draft.vertices, &tiers))
+            .collect();
         Ok(Topology {
             name: self.name.clone(),
             title: self.title.clone(),
@@ -281,6 +286,7 @@ impl SystemSpec {
             ports: draft.ports,
             out,
             into,
+            weights,
         })
     }
 

@@ -201,6 +201,16 @@ pub enum Wiring {
     ByRail,
 }
 
+/// How data for a chip on another rail travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrossRail {
+    /// Out of the sender's own NIC, from leaf to leaf through a spine.
+    Spine,
+    /// First to the chip of the sender's node that is on that rail, then along the rail: what
+    /// NCCL calls PXN.
+    Chip,
+}
+
 /// How a tier joins its ends: chips in the first tier, NICs in the others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FabricSpec {
@@ -254,6 +264,8 @@ pub struct FatTreeSpec {
     pub oversubscription: f64,
     /// Which NICs share a leaf.
     pub wiring: Wiring,
+    /// How data reach a chip on another rail.
+    pub cross_rail: CrossRail,
 }
 
 /// A dragonfly (Kim et al. 2008) with `routers` per group.

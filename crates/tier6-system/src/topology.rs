@@ -26,6 +26,7 @@ pub use id::{
     ChipId, LinkClassId, LinkId, NicId, NodeId, PortId, SwitchClassId, SwitchId, VertexId,
 };
 pub use route::RouteTree;
+pub(crate) use route::link_weight;
 
 /// A resolved system.
 #[derive(Debug, Clone)]
@@ -46,6 +47,8 @@ pub struct Topology {
     /// Links that leave each vertex, in the order in which a route prefers them.
     pub(crate) out: Vec<Vec<LinkId>>,
     pub(crate) into: Vec<Vec<LinkId>>,
+    /// What each link adds to the cost of a route, relays apart.
+    pub(crate) weights: Vec<u64>,
 }
 
 /// What a system costs apart from its links.

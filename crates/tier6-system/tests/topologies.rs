@@ -3,8 +3,8 @@
 #![expect(clippy::float_cmp, reason = "sums of whole rates are exact")]
 
 use tier6_system::{
-    ChipId, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, LinkId, SystemSpec,
-    Topology, Vertex, Wiring, preset,
+    ChipId, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, LinkId,
+    SystemSpec, Topology, Vertex, Wiring, preset,
 };
 use tier6_units::{GbPerSec, Micros};
 
@@ -32,6 +32,7 @@ fn fat_tree(n_chips: u32, down: u32, spines: u32, oversubscription: f64) -> Topo
             spines: Some(spines),
             oversubscription,
             wiring: Wiring::ByNode,
+            cross_rail: CrossRail::Spine,
         }),
     )
 }
@@ -273,6 +274,23 @@ fn rails_join_the_same_nic_of_every_node() {
         assert_eq!(description.chips.len(), 8);
         assert_eq!(description.nics.len(), 8, "node {node}");
     }
+}
+
+#[test]
+fn a_chip_on_the_right_rail_can_stand_in_for_a_spine() {
+    let mut spec = preset("h100-x8-ib-ndr").unwrap().with_outer_count(4);
+    let FabricSpec::FatTree(tree) = &mut spec.tiers[1].fabric else {
+        panic!("the preset is a fat tree");
+    };
+    tree.cross_rail = CrossRail::Chip;
+    let topology = spec.resolve().unwrap();
+    let route = topology.route(chip(3), chip(28));
+    // Chip 3, NVSwitch, chip 4, NIC, leaf of rail 4, NIC, chip 28.
+    assert_eq!(route.len(), 6);
+    assert_eq!(topology.link(route[1]).to, topology.chip_vertex(chip(4)));
+    // Along a rail nothing changes, in a node neither.
+    assert_eq!(topology.route(chip(3), chip(27)).len(), 4);
+    assert_eq!(topology.route(chip(3), chip(4)).len(), 2);
 }
 
 #[test]

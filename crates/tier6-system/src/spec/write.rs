@@ -2,8 +2,8 @@
 //! behind. Reading what is written gives the same system, to the last bit of every constant.
 
 use super::{
-    Attach, ChipSpec, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, LinkSpec,
-    NicSpec, PcieTreeSpec, SwitchSpec, SystemSpec, TierSpec, Wiring,
+    Attach, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec,
+    LinkSpec, NicSpec, PcieTreeSpec, SwitchSpec, SystemSpec, TierSpec, Wiring,
 };
 use crate::constant::{Constant, Evidence, Provenance, Quantity};
 use std::fmt::Write;
@@ -188,6 +188,11 @@ impl Text {
             Wiring::ByRail => "by_rail",
         };
         self.string("wiring", wiring);
+        let way = match tree.cross_rail {
+            CrossRail::Spine => "spine",
+            CrossRail::Chip => "chip",
+        };
+        self.string("cross_rail", way);
     }
 
     fn dragonfly(&mut self, dragonfly: &DragonflySpec) {

@@ -1,7 +1,7 @@
 //! Routes: shortest paths towards one chip, with all their equal alternatives.
 //!
-//! A route uses as few NICs as it can, then relays through as few chips, then crosses as few
-//! links: traffic of a node stays in it, a chip forwards for others only where no switch does
+//! A route uses as few NICs as it can, then (where a fat tree prefers chips to spines) as few
+//! spines, then relays through as few chips, then crosses as few links: traffic of a node stays in it, a chip forwards for others only where no switch does
 //! (ring, torus). Among equal next links a chip takes the first in port order, so that on a
 //! ring of even size all antipodal traffic goes the positive way (FACTS B.4), and a switch
 //! spreads by destination (d-mod-k). `flow` turns both choices, for channels that should not
@@ -9,15 +9,37 @@
 //!
 //! One tree costs O(links) and is kept as long as its caller needs it.
 
-use super::{ChipId, LinkId, Topology, Vertex, VertexId};
+use super::{ChipId, Link, LinkId, Tier, Topology, Vertex, VertexId};
+use crate::spec::{CrossRail, FabricSpec};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Cost of a route, compared as one number: NICs that send, chips that relay, links.
+/// Cost of a route, compared as one number: NICs that send, avoided spines, chips that relay,
+/// links.
 const LINK: u64 = 1;
 const RELAY: u64 = 1 << 20;
-const NIC: u64 = 1 << 40;
+const SPINE: u64 = 1 << 36;
+const NIC: u64 = 1 << 48;
 const UNREACHED: u64 = u64::MAX;
+
+/// What a link adds to the cost of a route, wherever the route leads.
+pub(crate) fn link_weight(link: &Link, vertices: &[Vertex], tiers: &[Tier]) -> u64 {
+    let is_switch = |vertex: VertexId| matches!(vertices[vertex.index()], Vertex::Switch(_));
+    let avoids_spines = matches!(
+        &tiers[link.tier as usize].fabric,
+        FabricSpec::FatTree(tree) if tree.cross_rail == CrossRail::Chip
+    );
+    let spine = if avoids_spines && is_switch(link.from) && is_switch(link.to) {
+        SPINE
+    } else {
+        0
+    };
+    let nic = match vertices[link.from.index()] {
+        Vertex::NicSend(_) => NIC,
+        Vertex::Chip(_) | Vertex::Switch(_) | Vertex::NicReceive(_) => 0,
+    };
+    LINK + spine + nic
+}
 
 /// All shortest routes to one chip.
 #[derive(Debug, Clone)]
@@ -96,16 +118,11 @@ impl RouteTree<'_> {
 
     /// Cost of a link on the way: what it adds to the cost of its end.
     fn weight(&self, link: LinkId) -> u64 {
-        let link = self.topology.link(link);
-        let relay = match self.topology.vertices()[link.to.index()] {
+        let relay = match self.topology.vertices()[self.topology.link(link).to.index()] {
             Vertex::Chip(chip) if chip != self.to => RELAY,
             Vertex::Chip(_) | Vertex::Switch(_) | Vertex::NicSend(_) | Vertex::NicReceive(_) => 0,
         };
-        let nic = match self.topology.vertices()[link.from.index()] {
-            Vertex::NicSend(_) => NIC,
-            Vertex::Chip(_) | Vertex::Switch(_) | Vertex::NicReceive(_) => 0,
-        };
-        LINK + relay + nic
+        self.topology.weights[link.index()] + relay
     }
 
     /// Returns whether a route leads here from `from`.

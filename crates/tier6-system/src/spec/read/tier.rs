@@ -3,8 +3,8 @@
 
 use super::table::{Table, Value};
 use crate::spec::{
-    Attach, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, NicSpec, PcieTreeSpec,
-    TierSpec, VertexSpec, Wiring,
+    Attach, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, NicSpec,
+    PcieTreeSpec, TierSpec, VertexSpec, Wiring,
 };
 use crate::{SystemError, SystemProblem};
 
@@ -35,6 +35,7 @@ const FABRICS: [(&str, &[&str]); 8] = [
             "spines",
             "oversubscription",
             "wiring",
+            "cross_rail",
         ],
     ),
     (
@@ -155,6 +156,7 @@ fn read_fabric(name: &str, table: &Table<'_>) -> Result<FabricSpec, SystemError>
 
 fn read_fat_tree(table: &Table<'_>) -> Result<FatTreeSpec, SystemError> {
     let words = [("by_node", Wiring::ByNode), ("by_rail", Wiring::ByRail)];
+    let ways = [("spine", CrossRail::Spine), ("chip", CrossRail::Chip)];
     let oversubscription = table
         .optional("oversubscription", |value| {
             let ratio = value.number()?;
@@ -176,6 +178,9 @@ fn read_fat_tree(table: &Table<'_>) -> Result<FatTreeSpec, SystemError> {
         wiring: table
             .optional("wiring", |word| word.choice("wiring", &words))?
             .unwrap_or(Wiring::ByNode),
+        cross_rail: table
+            .optional("cross_rail", |word| word.choice("way", &ways))?
+            .unwrap_or(CrossRail::Spine),
     })
 }
 
