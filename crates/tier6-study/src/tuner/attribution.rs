@@ -3,19 +3,22 @@
 //! Known for sure is a path column, a log, or a run with both variables forced. NCCL's own
 //! model tells as well, when the communicator is given: it is exact. Without either, a run under
 //! `NCCL_ALGO=Ring` is held against the runs under `NCCL_PROTO`: where it takes as long as
-//! exactly one of them, it is consistent with that protocol, and that run with Ring. And
-//! where it equals none of them and one protocol was not measured, it is that one by elimination.
-//! Both may be wrong, for two paths may take equally long; so neither ever shows LL128,
-//! which may corrupt data where NCCL does not use it by itself.
+//! exactly one of them, it is consistent with that protocol, and that run with Ring. Where it
+//! equals none of them, the order of protocols may tell: LL, LL128 and Simple have rising
+//! latencies and rising bandwidths, so NCCL takes them in this order as sizes grow. And where one
+//! protocol was not measured, it is that one by elimination, if the order allows it. All of
+//! this may be wrong, for two paths may take equally long; so none of it ever shows LL128, which
+//! may corrupt data where NCCL does not use it by itself.
 
 use super::prediction::modelled;
+use super::sweep::is_time;
 use super::{Noise, Sweep};
 use std::collections::BTreeMap;
 use tier6_collective::Protocol;
 use tier6_nccl::{Candidate, CostTable, NcclAlgorithm, NcclCollective};
 
 /// Two times that differ by less than this never tell paths apart.
-const TOLERANCE_MIN: f64 = 0.03;
+const TOLERANCE_MIN: f64 = 0.05;
 /// Nor do times that differ by less than so many standard deviations of a difference.
 const TOLERANCE_SIGMAS: f64 = 3.0;
 
@@ -35,6 +38,8 @@ pub enum AttributionBasis {
     Assumed,
     /// The only protocol that was not measured, and the time is that of none that was.
     Eliminated,
+    /// A smaller size took Simple, or a larger one LL.
+    Ordered,
     /// The time is that of one run under the other variable.
     Consistent,
     /// The model of the communicator chooses it under the forced variables.
@@ -51,6 +56,7 @@ impl AttributionBasis {
         match self {
             Self::Assumed => "assumed",
             Self::Eliminated => "eliminated",
+            Self::Ordered => "ordered",
             Self::Consistent => "consistent",
             Self::Model => "model",
             Self::Forced => "forced",
@@ -62,7 +68,7 @@ impl AttributionBasis {
     pub const fn is_certain(self) -> bool {
         match self {
             Self::Model | Self::Forced | Self::Stated => true,
-            Self::Assumed | Self::Eliminated | Self::Consistent => false,
+            Self::Assumed | Self::Eliminated | Self::Ordered | Self::Consistent => false,
         }
     }
 }
@@ -147,31 +153,93 @@ fn protocols_of(sweep: &Sweep, known: &Paths, sweeps: &[Sweep], noise: &Noise) -
         .filter(|other| other.channels == sweep.channels)
         .filter_map(|other| Some((other.forced.protocol?, times(other))))
         .collect();
-    let mut paths = Paths::new();
-    for (bytes, us) in times(sweep) {
-        if known.contains_key(&bytes) {
-            continue;
-        }
-        let near = tolerance(noise, bytes);
-        let distances: Vec<(Protocol, f64)> = rivals
-            .iter()
-            .filter_map(|(protocol, rival)| Some((*protocol, (us / rival.get(&bytes)?).ln().abs())))
-            .collect();
-        let found = nearest_plain(&distances, near)
-            .map(|protocol| (protocol, AttributionBasis::Consistent))
-            .or_else(|| {
-                let protocol = the_unmeasured(&distances, near)?;
-                Some((protocol, AttributionBasis::Eliminated))
+    let open: Vec<(u64, Vec<(Protocol, f64)>)> = times(sweep)
+        .into_iter()
+        .filter(|(bytes, _)| !known.contains_key(bytes))
+        .map(|(bytes, us)| {
+            let distances = rivals.iter().filter_map(|(protocol, rival)| {
+                Some((*protocol, (us / rival.get(&bytes)?).ln().abs()))
             });
-        if let Some((protocol, basis)) = found {
+            (bytes, distances.collect())
+        })
+        .collect();
+    let consistent: BTreeMap<u64, Protocol> = open
+        .iter()
+        .filter_map(|(bytes, distances)| {
+            let near = tolerance(noise, *bytes);
+            Some((*bytes, nearest_plain(distances, near)?))
+        })
+        .collect();
+    let order = Order::of(&consistent);
+    open.iter()
+        .filter_map(|(bytes, distances)| {
+            let near = tolerance(noise, *bytes);
+            let (protocol, basis) = if let Some(protocol) = order.tells(*bytes) {
+                let is_equal = consistent.get(bytes) == Some(&protocol);
+                let basis = if is_equal {
+                    AttributionBasis::Consistent
+                } else {
+                    AttributionBasis::Ordered
+                };
+                (protocol, basis)
+            } else {
+                let protocol = the_unmeasured(distances, near)?;
+                (protocol, AttributionBasis::Eliminated)
+            };
             let candidate = Candidate {
                 algorithm,
                 protocol,
             };
-            paths.insert(bytes, Attribution { candidate, basis });
+            Some((*bytes, Attribution { candidate, basis }))
+        })
+        .collect()
+}
+
+/// What the order of protocols says: LL below some size, Simple above.
+struct Order {
+    /// The largest size on LL.
+    ll_to: Option<u64>,
+    /// The smallest size on Simple.
+    simple_from: Option<u64>,
+}
+
+impl Order {
+    /// Drops the fewest sizes that contradict the order, as a time may equal another by chance.
+    fn of(protocols: &BTreeMap<u64, Protocol>) -> Self {
+        let contradict = |split: u64| {
+            let wrong = protocols.iter().filter(|(bytes, protocol)| {
+                let wanted = if **bytes < split {
+                    Protocol::Ll
+                } else {
+                    Protocol::Simple
+                };
+                **protocol != wanted
+            });
+            wrong.count()
+        };
+        let splits = protocols.keys().copied().chain([u64::MAX]);
+        let split = splits.min_by_key(|split| contradict(*split)).unwrap_or(0);
+        let sizes = |wanted| {
+            let all = protocols.iter();
+            all.filter(move |(_, protocol)| **protocol == wanted)
+                .map(|(bytes, _)| *bytes)
+        };
+        Self {
+            ll_to: sizes(Protocol::Ll).filter(|bytes| *bytes < split).max(),
+            simple_from: sizes(Protocol::Simple).find(|bytes| *bytes >= split),
         }
     }
-    paths
+
+    /// Returns the protocol at a size; `None` between the two.
+    fn tells(&self, bytes: u64) -> Option<Protocol> {
+        if self.ll_to.is_some_and(|to| bytes <= to) {
+            Some(Protocol::Ll)
+        } else if self.simple_from.is_some_and(|from| bytes >= from) {
+            Some(Protocol::Simple)
+        } else {
+            None
+        }
+    }
 }
 
 /// Returns the nearest protocol other than LL128 within the tolerance.
@@ -183,13 +251,14 @@ fn nearest_plain(distances: &[(Protocol, f64)], near: f64) -> Option<Protocol> {
         .map(|(protocol, _)| *protocol)
 }
 
-/// Returns the one protocol that was not measured, when the time is that of none that was.
+/// Returns the one protocol that was not measured, when the time is far from all that were: what
+/// is left over must not be a run that was merely slow.
 fn the_unmeasured(distances: &[(Protocol, f64)], near: f64) -> Option<Protocol> {
     let mut open = Protocol::ALL
         .into_iter()
         .filter(|protocol| distances.iter().all(|(measured, _)| measured != protocol));
     let only = open.next().filter(|only| *only != Protocol::Ll128)?;
-    let equals_none = distances.iter().all(|(_, distance)| *distance > near);
+    let equals_none = distances.iter().all(|(_, distance)| *distance > 2.0 * near);
     (open.next().is_none() && equals_none).then_some(only)
 }
 
@@ -258,9 +327,14 @@ fn most_often_alone(matches: &BTreeMap<u64, Vec<NcclAlgorithm>>) -> Option<NcclA
         .map(|(algorithm, _)| algorithm)
 }
 
+/// Returns the times by size, the geometric mean of both placements, which take one path.
 fn times(sweep: &Sweep) -> BTreeMap<u64, f64> {
     let points = sweep.by_size().into_iter();
     points
-        .map(|(bytes, point)| (bytes, point.time.get()))
+        .map(|(bytes, point)| {
+            let us = point.time.get();
+            let other = point.other_placement.filter(|other| is_time(*other));
+            (bytes, other.map_or(us, |other| (us * other.get()).sqrt()))
+        })
         .collect()
 }

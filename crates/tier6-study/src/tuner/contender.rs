@@ -78,8 +78,9 @@ pub(crate) struct Contender {
     pub(crate) known: BTreeMap<u64, Level>,
     /// Measured times at sizes where the path is only assumed, ln(us).
     pub(crate) assumed: BTreeMap<u64, f64>,
-    /// Times at all sizes, those of assumed paths included.
-    curve: Option<Predictor>,
+    /// Times of each placement at all sizes, those of assumed paths included. A row is for
+    /// both placements, and each is a witness against disturbed times of the other.
+    curves: Vec<Predictor>,
     /// The weakest reason among the known sizes; `None` for what is not a path.
     pub(crate) basis: Option<AttributionBasis>,
 }
@@ -107,16 +108,16 @@ impl Pool {
         self.ln_other.extend(other.map(|other| other.get().ln()));
     }
 
-    fn point(&self, bytes: u64) -> KnownPoint {
-        let level = |values: &[f64]| {
+    /// Returns the geometric means of the two placements.
+    fn means(&self) -> [Option<Micros>; 2] {
+        [&self.ln_us, &self.ln_other].map(|values| {
             (!values.is_empty())
                 .then(|| Micros::new((values.iter().sum::<f64>() / values.len() as f64).exp()))
-        };
-        KnownPoint {
-            bytes: Bytes::new(bytes),
-            time: level(&self.ln_us).expect("Invariant: a pool is made for a time"),
-            other_placement: level(&self.ln_other),
-        }
+        })
+    }
+
+    fn ln_us(&self) -> f64 {
+        self.ln_us.iter().sum::<f64>() / self.ln_us.len() as f64
     }
 }
 
@@ -172,13 +173,9 @@ impl Pools {
     }
 
     fn into_contender(self, way: Way, noise: &Noise) -> Contender {
-        let points = |pools: &BTreeMap<u64, Pool>| -> Vec<KnownPoint> {
-            let pools = pools.iter();
-            pools.map(|(&bytes, pool)| pool.point(bytes)).collect()
-        };
         let known = self.known.iter().map(|(&bytes, pool)| {
             let level = Level {
-                ln_us: pool.point(bytes).time.get().ln(),
+                ln_us: pool.ln_us(),
                 variance: noise.at(bytes).powi(2) / pool.ln_us.len() as f64,
             };
             (bytes, level)
@@ -186,19 +183,35 @@ impl Pools {
         let known: BTreeMap<u64, Level> = known.collect();
         let mut assumed = self.assumed;
         assumed.retain(|bytes, _| !known.contains_key(bytes));
-        let mut all = points(&self.known);
-        all.extend(points(&assumed));
-        let assumed = points(&assumed).into_iter();
+        let all: Vec<(u64, [Option<Micros>; 2])> = self
+            .known
+            .iter()
+            .chain(&assumed)
+            .map(|(&bytes, pool)| (bytes, pool.means()))
+            .collect();
         Contender {
             way,
-            curve: Predictor::fit(&all).ok(),
+            curves: [0, 1].iter().filter_map(|&one| curve(&all, one)).collect(),
             known,
             assumed: assumed
-                .map(|point| (point.bytes.get(), point.time.get().ln()))
+                .iter()
+                .map(|(&bytes, pool)| (bytes, pool.ln_us()))
                 .collect(),
             basis: self.basis,
         }
     }
+}
+
+/// Learns one placement, with the other as witness; `None` with fewer than two sizes.
+fn curve(times: &[(u64, [Option<Micros>; 2])], one: usize) -> Option<Predictor> {
+    let points = times.iter().filter_map(|(bytes, means)| {
+        Some(KnownPoint {
+            bytes: Bytes::new(*bytes),
+            time: means[one]?,
+            other_placement: means[1 - one],
+        })
+    });
+    Predictor::fit(&points.collect::<Vec<KnownPoint>>()).ok()
 }
 
 impl Contender {
@@ -227,11 +240,12 @@ impl Contender {
         known.or_else(|| self.assumed.get(&bytes).copied())
     }
 
-    /// Returns ln of the time in us at any size, from assumed paths and beyond the measured
-    /// sizes where need be; `None` with fewer than two sizes.
+    /// Returns ln of the time in us at any size, the mean of both placements, from assumed
+    /// paths and beyond the measured sizes where need be; `None` with fewer than two sizes.
     pub(crate) fn rough_ln_us(&self, bytes: u64) -> Option<f64> {
-        let curve = self.curve.as_ref()?;
-        let ln = curve.predict(Bytes::new(bytes)).time.get().ln();
-        ln.is_finite().then_some(ln)
+        let ln_us = |curve: &Predictor| curve.predict(Bytes::new(bytes)).time.get().ln();
+        let sum: f64 = self.curves.iter().map(ln_us).sum();
+        let mean = sum / self.curves.len() as f64;
+        mean.is_finite().then_some(mean)
     }
 }

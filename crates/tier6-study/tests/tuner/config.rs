@@ -173,6 +173,23 @@ fn the_forced_family_of_l40s_needs_two_rows() {
 }
 
 #[test]
+fn the_family_of_l40s_needs_two_rows_without_default_runs_too() {
+    for ranks in [2, 4] {
+        let mut sweeps = l40s(ranks);
+        sweeps.retain(|sweep| !sweep.forced.is_nothing());
+        let whole = plan(&sweeps);
+        report(ranks, &whole);
+        assert_eq!(asks(&whole), [RING_LL, RING_SIMPLE], "{ranks} GPUs");
+        assert_eq!(whole.in_sample.sizes, 25);
+        assert!(whole.in_sample.mean_pct < 3.0);
+        for HeldOut { rows, regret, .. } in &whole.held_out {
+            assert_eq!(*rows, 2, "{ranks} GPUs");
+            assert!(regret.mean_pct < 6.0, "{regret:?}");
+        }
+    }
+}
+
+#[test]
 fn ll128_needs_proof() {
     let plan = plan(&l40s(2));
     let asks: Vec<Protocol> = plan
