@@ -226,3 +226,36 @@ fn every_help_page_starts_with_examples() {
         );
     }
 }
+
+#[test]
+fn compare_with_wrong_data_names_the_sizes_and_shows_no_speed() {
+    let said = Run::new(&["compare", "base.txt", "wrong-data.txt"]).said();
+    assert_eq!(said.code, 10, "{}", said.stderr);
+    assert!(said.stdout.starts_with("FAILED: a run has wrong data"));
+    let wrong = " FAILED              the data of the new run is wrong at 16 MiB\n";
+    assert!(said.stdout.contains(wrong), "{}", said.stdout);
+    assert!(!said.stdout.contains("unchanged"), "{}", said.stdout);
+    let wide = Run::new(&["analyze", "base.txt", "--wide"]).said().stdout;
+    let longest = wide.lines().map(|line| line.chars().count()).max();
+    assert!(longest < Some(200), "{longest:?} columns");
+}
+
+#[test]
+fn a_line_rate_is_a_yardstick() {
+    for rate in ["260", "2080Gb/s"] {
+        let said = Run::new(&["analyze", "base.txt", "--line-rate", rate]).said();
+        let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            text.contains("more than a ring gets out of 260 GB/s"),
+            "{rate}: {text}"
+        );
+    }
+    let said = Run::new(&["analyze", "base.txt", "--line-rate", "fast"]).said();
+    assert_eq!(said.code, 2);
+    assert!(
+        said.stderr
+            .contains("`--line-rate` is a rate, found `fast`"),
+        "{}",
+        said.stderr
+    );
+}

@@ -374,6 +374,45 @@ fn a_mapping_names_columns_and_constants() {
 }
 
 #[test]
+fn several_columns_of_one_kind_are_runs_of_their_own() {
+    let text = "gpus,usual,second\n4,331,330\n8,425,333\n";
+    let map = |ours: &str, theirs: &str| (ours.to_owned(), theirs.to_owned());
+    let options = ReadOptions {
+        collective: Some(Collective::AllReduce),
+        columns: vec![
+            map("size_bytes", "=4GiB"),
+            map("busbw", "usual"),
+            map("busbw", "second"),
+        ],
+        ..ReadOptions::default()
+    };
+    let parsed = tier6_measure::read(text.as_bytes(), &options).unwrap();
+    let [usual, second] = parsed.value.runs.as_slice() else {
+        panic!("{} runs", parsed.value.runs.len());
+    };
+    assert_eq!(usual.setup.extra, [map("column", "usual")]);
+    assert_eq!(second.setup.extra, [map("column", "second")]);
+    let rates = |run: &tier6_measure::Run| -> Vec<f64> {
+        let samples = run.series.iter().map(|series| &series.points[0].samples[0]);
+        samples.map(|sample| sample.busbw.unwrap().get()).collect()
+    };
+    assert_eq!(rates(usual), [331.0, 425.0]);
+    assert_eq!(rates(second), [330.0, 333.0]);
+}
+
+#[test]
+fn nvls_on_and_off_are_not_samples_of_one_size() {
+    let text = "collective,size_bytes,ranks,nvls,busbw\nall_reduce,1073741824,8,on,452\n\
+                all_reduce,1073741824,8,off,353\n";
+    let runs = parse(text).value.runs;
+    let settings: Vec<&str> = runs
+        .iter()
+        .map(|run| run.setup.extra[0].1.as_str())
+        .collect();
+    assert_eq!(settings, ["on", "off"]);
+}
+
+#[test]
 fn what_is_no_sweep_says_so() {
     let pairs = "node_x,node_y,busbw_GBps\nq1,q2,48.10\nq1,q3,88.20\n";
     insta::assert_snapshot!(fails(pairs), @r"

@@ -258,6 +258,46 @@ fn the_same_report_gives_the_same_bytes() {
 }
 
 #[test]
+fn many_series_are_an_overview_that_says_what_is_doubtful() {
+    let mut report = scan::report();
+    report.inputs = (0..8)
+        .map(|nth| scan::input(&format!("runs/{nth}.txt")))
+        .collect();
+    let series = report.series[0].clone();
+    report.series = (0..8)
+        .map(|input| SeriesReport::new(input, series.analysis.clone()))
+        .collect();
+    let finding = |severity, message: &str| Finding {
+        severity,
+        code: "made-up",
+        message: message.to_owned(),
+    };
+    report.series[1].analysis.findings = vec![finding(Severity::Warning, "doubtful")];
+    report.series[2].analysis.findings = vec![finding(Severity::Failed, "wrong")];
+    report.findings = vec![finding(Severity::Note, "they agree <b>")];
+    report.inputs[2].runs[0].correctness = Correctness::Failed;
+    report.status = Status::Failed;
+    let table = analysis_table(&report, STYLE, Detail::Short);
+    let first = table.lines().next().unwrap();
+    assert!(first.starts_with("FAILED: ") && first.ends_with("no number of it is a result: 2.txt"));
+    assert!(
+        table.contains("NOTE                they agree <b> (made-up)"),
+        "{table}"
+    );
+    assert!(table.contains("inputs in runs/\n"), "{table}");
+    let row = |nth: usize| {
+        table
+            .lines()
+            .find(|line| line.ends_with(&format!(" {nth}.txt")))
+            .unwrap()
+    };
+    assert!(row(1).contains("1 warning "), "{}", row(1));
+    assert!(table.contains("WRONG DATA  2.txt"), "{table}");
+    assert!(analysis_html(&report).contains("they agree &lt;b&gt;"));
+    assert!(analysis_markdown(&report).contains("they agree"));
+}
+
+#[test]
 fn several_inputs_keep_their_own_names() {
     let mut report = scan::report();
     report.inputs.push(scan::input("second.txt"));
