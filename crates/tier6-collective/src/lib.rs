@@ -19,6 +19,6 @@ pub use datatype::{DataType, RedOp};
 pub use schedule::{
     BidirForm, Buffer, BuildError, BuildOptions, Distance, Endpoint, Flaw, Flow, Grain, GroupId,
     Handshake, Layout, Memory, Op, PairBytes, Partner, Piece, Place, Placement, PortId, RANKS_MAX,
-    RankId, ReadError, Route, SCHEMA, Schedule, Slot, Steps, TorusPorts, Transfer,
-    TransferId, Violation, build, offered, offers, read_json,
+    RankId, ReadError, ReadMscclError, Route, SCHEMA, Schedule, Slot, Steps, TorusPorts, Transfer,
+    TransferId, Violation, build, offered, offers, read_json, read_msccl,
 };

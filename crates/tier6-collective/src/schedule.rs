@@ -26,7 +26,7 @@ mod history;
 mod ids;
 mod json;
 mod memory;
-// mod msccl;
+mod msccl;
 mod rank_set;
 mod rows;
 mod steps;
@@ -46,7 +46,7 @@ pub use check::Violation;
 pub use ids::{GroupId, PortId, RankId, Slot, TransferId};
 pub use json::{ReadError, SCHEMA, read_json};
 pub use memory::{Buffer, Layout, Memory, Place, Placement};
-// pub use msccl::{ReadMscclError, read_msccl};
+pub use msccl::{ReadMscclError, read_msccl};
 pub use steps::Steps;
 pub use traffic::{Endpoint, Flow, PairBytes};
 pub use transfer::{Grain, Handshake, Op, Piece, Route, Transfer};
@@ -190,9 +190,9 @@ impl Schedule {
     fn piece_bytes(&self, route: Route, piece: Piece) -> u64 {
         let (readers, writers) = self.readers_and_writers(&route);
         let at = |ranks: &[RankId], slot| {
-            ranks.first().map_or(0, |rank| {
-                self.memory.run_bytes(*rank, slot, piece.count)
-            })
+            ranks
+                .first()
+                .map_or(0, |rank| self.memory.run_bytes(*rank, slot, piece.count))
         };
         match self.memory.place(piece.from).buffer {
             Buffer::Scratch if self.memory.place(piece.to).buffer != Buffer::Scratch => {

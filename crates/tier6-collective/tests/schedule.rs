@@ -11,6 +11,8 @@ mod costs;
 mod errors;
 #[path = "schedule/json.rs"]
 mod json;
+#[path = "schedule/msccl.rs"]
+mod msccl;
 #[path = "schedule/mutations.rs"]
 mod mutations;
 #[path = "schedule/results.rs"]

@@ -107,6 +107,8 @@ struct Run<'a> {
     sets: RankSets,
     history: History,
     ancestry: Ancestry,
+    /// The transfer that wrote what the current one reads.
+    source: Option<TransferId>,
     /// For each transfer, the last one that is known to come after it.
     followed_by: Vec<Option<TransferId>>,
 }
@@ -150,6 +152,7 @@ impl<'a> Run<'a> {
             sets: RankSets::new(schedule.ranks()),
             history: History::new(n_cells),
             ancestry: Ancestry::new(),
+            source: None,
             followed_by: vec![None; schedule.transfers.len()],
         }
     }
@@ -181,13 +184,15 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        self.ancestry.push(id, schedule.dependencies(id));
+        self.ancestry
+            .push(id, schedule.dependencies(id), self.source.take());
         Ok(())
     }
 
     fn read(&mut self, id: TransferId, rank: RankId, slot: Slot) -> Result<Symbol, Violation> {
         let cell = self.cell(rank, slot);
         if let Some(write) = self.history.read(cell, id) {
+            self.source = self.source.or(Some(write));
             self.ordered(write, id, rank, slot, "one reads, one writes")?;
         }
         self.cells[cell].ok_or_else(|| Violation::Empty {

@@ -125,13 +125,17 @@ impl Draft {
 impl Tracker {
     /// Adds what transfer `id` must wait for, and keeps what does not follow from the rest.
     fn derive(&mut self, schedule: &Schedule, id: TransferId, waits: &mut Vec<TransferId>) {
-        let (readers, writers) = schedule.readers_and_writers(&schedule.transfers[id.index()].route);
+        let (readers, writers) =
+            schedule.readers_and_writers(&schedule.transfers[id.index()].route);
         let slots = schedule.memory.slots() as usize;
+        let mut source = None;
         for piece in schedule.pieces(id) {
             for rank in readers {
                 for slot in piece.from.0..piece.from.0 + piece.count {
                     let cell = rank.index() * slots + slot as usize;
-                    waits.extend(self.history.read(cell, id));
+                    let write = self.history.read(cell, id);
+                    source = source.or(write);
+                    waits.extend(write);
                 }
             }
         }
@@ -146,7 +150,7 @@ impl Tracker {
         waits.sort_unstable();
         waits.dedup();
         self.drop_implied(schedule, waits);
-        self.ancestry.push(id, waits);
+        self.ancestry.push(id, waits, source);
     }
 
     fn drop_implied(&mut self, schedule: &Schedule, waits: &mut Vec<TransferId>) {

@@ -181,7 +181,10 @@ impl Schedule {
 /// Says whether the collective has a block per rank.
 pub(super) const fn has_blocks(collective: Collective) -> bool {
     match collective {
-        Collective::AllReduce | Collective::Broadcast | Collective::Reduce | Collective::SendRecv => false,
+        Collective::AllReduce
+        | Collective::Broadcast
+        | Collective::Reduce
+        | Collective::SendRecv => false,
         Collective::AllGather
         | Collective::ReduceScatter
         | Collective::AllToAll
@@ -207,14 +210,22 @@ fn check_head(document: &Document) -> Result<(), (&'static str, String)> {
     }
     let chunks = document.chunks;
     if chunks == 0 || chunks as usize > PARTS_MAX {
-        return fail("chunks", format!("{chunks} is not between 1 and {PARTS_MAX}"));
+        return fail(
+            "chunks",
+            format!("{chunks} is not between 1 and {PARTS_MAX}"),
+        );
     }
     if has_blocks(document.collective) && !chunks.is_multiple_of(ranks) {
         let name = document.collective;
-        let message = format!("`{name}` has a block per rank; {chunks} chunks are not a multiple of {ranks} ranks");
+        let message = format!(
+            "`{name}` has a block per rank; {chunks} chunks are not a multiple of {ranks} ranks"
+        );
         return fail("chunks", message);
     }
-    let exchanges = matches!(document.collective, Collective::AllToAll | Collective::AllToAllV);
+    let exchanges = matches!(
+        document.collective,
+        Collective::AllToAll | Collective::AllToAllV
+    );
     if exchanges && document.placement == Placement::InPlace {
         let message = "a block would change its size under way; hint: `out_of_place`";
         return fail("placement", message.to_owned());
@@ -223,14 +234,20 @@ fn check_head(document: &Document) -> Result<(), (&'static str, String)> {
         return fail("scratch_bytes", format!("more than {PARTS_MAX} slots"));
     }
     if document.slice_bytes == Some(0) {
-        return fail("slice_bytes", "a slice of 0 bytes; hint: null for whole messages".to_owned());
+        return fail(
+            "slice_bytes",
+            "a slice of 0 bytes; hint: null for whole messages".to_owned(),
+        );
     }
     for (index, group) in document.groups.iter().enumerate() {
         let mut members = group.clone();
         members.sort_unstable();
         members.dedup();
         if members.len() != group.len() || members.last().is_none_or(|last| *last >= ranks) {
-            let message = format!("group {index} is not a set of ranks between 0 and {}", ranks - 1);
+            let message = format!(
+                "group {index} is not a set of ranks between 0 and {}",
+                ranks - 1
+            );
             return fail("groups", message);
         }
     }

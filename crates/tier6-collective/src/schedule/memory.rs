@@ -170,9 +170,7 @@ impl Memory {
             Buffer::Recv => (index < self.chunks()).then(|| self.recv(index)),
             Buffer::Send => (self.placement == Placement::OutOfPlace && index < self.chunks())
                 .then(|| self.send(index)),
-            Buffer::Scratch => {
-                ((index as usize) < self.scratch.len()).then(|| self.scratch(index))
-            }
+            Buffer::Scratch => ((index as usize) < self.scratch.len()).then(|| self.scratch(index)),
         }
     }
 

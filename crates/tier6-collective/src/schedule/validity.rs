@@ -84,7 +84,10 @@ impl Schedule {
                 return Err(Flaw::WritesSend { place: to });
             }
             for i in 0..piece.count {
-                for (src, dst) in readers.iter().flat_map(|r| writers.iter().map(move |w| (r, w))) {
+                for (src, dst) in readers
+                    .iter()
+                    .flat_map(|r| writers.iter().map(move |w| (r, w)))
+                {
                     self.sizes_fit(*src, piece.from.plus(i), *dst, piece.to.plus(i))?;
                 }
             }

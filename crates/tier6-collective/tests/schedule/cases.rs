@@ -43,19 +43,17 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
         options
     };
     let last = RankId(ranks - 1);
+    // The larger sizes in one piece only: the form is the same.
+    let pieces: &[u32] = if ranks <= 32 { &[1, 2] } else { &[1] };
     let in_pieces = |pieces| with(&|o| (o.pieces, o.root) = (pieces, last));
     match algorithm {
         Algorithm::Ring | Algorithm::SendRecvRing | Algorithm::Tree => {
             vec![plain.clone(), in_pieces(3)]
         }
-        Algorithm::BidirRing => vec![
-            in_pieces(2),
-            with(&|o| o.bidir = BidirForm::SplitData),
-        ],
-        Algorithm::HalvingDoubling => vec![
-            plain.clone(),
-            with(&|o| o.distance = Distance::Doubling),
-        ],
+        Algorithm::BidirRing => vec![in_pieces(2), with(&|o| o.bidir = BidirForm::SplitData)],
+        Algorithm::HalvingDoubling => {
+            vec![plain.clone(), with(&|o| o.distance = Distance::Doubling)]
+        }
         Algorithm::Pairwise if ranks.is_power_of_two() => vec![
             with(&|o| o.root = RankId(ranks / 2)),
             with(&|o| o.partner = Partner::Xor),
@@ -65,11 +63,13 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
         | Algorithm::Binomial
         | Algorithm::ScatterAllGather => vec![plain.clone(), with(&|o| o.root = last)],
         Algorithm::Hierarchical | Algorithm::NvlsTree => divisors(ranks)
-            .flat_map(|g| [1, 2].map(|k| with(&|o| (o.ranks_per_node, o.pieces) = (Some(g), k))))
+            .flat_map(|g| pieces.iter().map(move |k| (g, *k)))
+            .map(|(g, k)| with(&|o| (o.ranks_per_node, o.pieces) = (Some(g), k)))
             .collect(),
         Algorithm::CollNetDirect | Algorithm::CollNetChain => divisors(ranks)
             .filter(|g| *g < ranks)
-            .flat_map(|g| [1, 2].map(|k| with(&|o| (o.ranks_per_node, o.pieces) = (Some(g), k))))
+            .flat_map(|g| pieces.iter().map(move |k| (g, *k)))
+            .map(|(g, k)| with(&|o| (o.ranks_per_node, o.pieces) = (Some(g), k)))
             .collect(),
         Algorithm::Pat => [Some(1), Some(3), None]
             .map(|limit| with(&|o| o.pat_blocks = limit))

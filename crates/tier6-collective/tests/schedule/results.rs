@@ -62,7 +62,10 @@ computes_its_collective! {
 #[test]
 fn what_leaves_arrives() {
     for algorithm in Algorithm::ALL {
-        for case in cases(algorithm, 12, 4099).into_iter().chain(cases(algorithm, 8, 4099)) {
+        for case in cases(algorithm, 12, 4099)
+            .into_iter()
+            .chain(cases(algorithm, 8, 4099))
+        {
             let schedule = case.schedule;
             let (mut sent, mut received) = (0, 0);
             for flow in schedule.flows() {
@@ -76,10 +79,18 @@ fn what_leaves_arrives() {
                     (Endpoint::Switch(_), Endpoint::Switch(_)) => panic!("{}", case.name),
                 }
             }
-            assert_eq!(schedule.sent_bytes().iter().sum::<u64>(), sent, "{}", case.name);
+            assert_eq!(
+                schedule.sent_bytes().iter().sum::<u64>(),
+                sent,
+                "{}",
+                case.name
+            );
             assert_eq!(schedule.received_bytes().iter().sum::<u64>(), received);
             let by_step: u64 = schedule.pair_bytes().iter().map(|pair| pair.bytes).sum();
-            assert_eq!(by_step, schedule.flows().map(|flow| flow.bytes).sum::<u64>());
+            assert_eq!(
+                by_step,
+                schedule.flows().map(|flow| flow.bytes).sum::<u64>()
+            );
         }
     }
 }

@@ -7,7 +7,7 @@
 use crate::Collective;
 use crate::schedule::Schedule;
 use crate::schedule::draft::Draft;
-use crate::schedule::ids::PortId;
+use crate::schedule::ids::{PortId, TransferId};
 use crate::schedule::transfer::{Leg, Op, Piece, StepIds};
 
 use super::Job;
@@ -19,7 +19,11 @@ pub(super) fn build(job: &Job) -> Schedule {
     let ranks = job.ranks();
     let is_blockwise = matches!(job.collective, Collective::Gather | Collective::Scatter);
     let mut draft = job.in_place(if is_blockwise { ranks } else { 1 });
-    let edges = if is_blockwise { far_first(ranks) } else { near_first(ranks) };
+    let edges = if is_blockwise {
+        far_first(ranks)
+    } else {
+        near_first(ranks)
+    };
     let pieces = |draft: &Draft, edge: &Edge| match is_blockwise {
         true => subtree(job, draft, edge),
         false => vec![Piece::same(draft.memory().recv(0), 1)],
@@ -30,10 +34,14 @@ pub(super) fn build(job: &Job) -> Schedule {
                 Collective::Reduce => Op::Reduce,
                 _ => Op::Copy,
             };
+            let mut received: Vec<Option<TransferId>> = vec![None; ranks as usize];
             for edge in edges.iter().rev() {
                 let leg = Leg::send(job.from_root(edge.child), job.from_root(edge.parent), op);
                 let pieces = pieces(&draft, edge);
-                draft.push(leg.through(PORT), &pieces);
+                // A parent takes one child after another.
+                let last = &mut received[edge.parent as usize];
+                let after: Vec<TransferId> = last.iter().copied().collect();
+                *last = Some(draft.push_after(leg.through(PORT), &pieces, &after));
             }
         }
         _ => {

@@ -62,7 +62,10 @@ pub(super) fn chain(job: &Job) -> Result<Schedule, BuildError> {
             inside(node, 0, Op::Reduce).add(&mut draft, piece..piece + 1);
         }
         let whole = [Piece::same(draft.memory().recv(piece), 1)];
-        draft.push(Leg::new(Route::Aggregate { group: heads }, Op::Copy), &whole);
+        draft.push(
+            Leg::new(Route::Aggregate { group: heads }, Op::Copy),
+            &whole,
+        );
         for node in 0..nodes.count {
             inside(node, 1, Op::Copy).add(&mut draft, piece..piece + 1);
         }

@@ -32,16 +32,20 @@ pub(super) fn build(job: &Job) -> Schedule {
         }
         Collective::ReduceScatter => {
             let mut draft = job.in_place_with_scratch(ranks, ranks - 1);
-            reduce_scatter(&mut draft, &(0..ranks).collect::<Vec<_>>(), |draft, rank| {
-                draft.memory().recv(rank)
-            });
+            reduce_scatter(
+                &mut draft,
+                &(0..ranks).collect::<Vec<_>>(),
+                |draft, rank| draft.memory().recv(rank),
+            );
             draft.finish()
         }
         Collective::AllGather => {
             let mut draft = job.in_place(ranks);
-            all_gather(&mut draft, &(0..ranks).collect::<Vec<_>>(), |draft, rank| {
-                draft.memory().recv(rank)
-            });
+            all_gather(
+                &mut draft,
+                &(0..ranks).collect::<Vec<_>>(),
+                |draft, rank| draft.memory().recv(rank),
+            );
             draft.finish()
         }
         _ => rooted(job),
@@ -78,7 +82,10 @@ pub(super) fn reduce_scatter(
     for distance in 1..n {
         for (position, &dst) in members.iter().enumerate() {
             let piece = Piece {
-                from: slot(draft, u32::try_from(position).expect("Invariant: ranks fit u32")),
+                from: slot(
+                    draft,
+                    u32::try_from(position).expect("Invariant: ranks fit u32"),
+                ),
                 to: waiting(draft, distance),
                 count: 1,
             };

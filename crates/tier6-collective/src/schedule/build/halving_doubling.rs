@@ -56,7 +56,11 @@ pub(super) fn with_blocks(job: &Job, distance: Distance) -> Schedule {
         pieces,
     };
     let all_but = |draft: &Draft, own: u32| {
-        Piece::runs((0..ranks).filter(|b| *b != own).map(|b| draft.memory().recv(b)))
+        Piece::runs(
+            (0..ranks)
+                .filter(|b| *b != own)
+                .map(|b| draft.memory().recv(b)),
+        )
     };
     let own = |draft: &Draft, own: u32| vec![Piece::same(draft.memory().recv(own), 1)];
     let mut list: Vec<Move> = (core..ranks)
@@ -67,9 +71,7 @@ pub(super) fn with_blocks(job: &Job, distance: Distance) -> Schedule {
         let folded = (block + core < ranks).then_some(block + core);
         std::iter::once(block).chain(folded).collect()
     }));
-    list.extend(
-        (core..ranks).map(|extra| fold(extra - core, extra, all_but(&draft, extra))),
-    );
+    list.extend((core..ranks).map(|extra| fold(extra - core, extra, all_but(&draft, extra))));
     moves::add(&mut draft, job.collective, &list);
     draft.finish()
 }

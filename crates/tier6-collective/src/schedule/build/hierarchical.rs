@@ -27,7 +27,12 @@ pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
         // What chip `local` of a node is responsible for: the blocks of its rail.
         let share = |draft: &Draft, local: usize| {
             let local = u32::try_from(local).expect("Invariant: ranks fit u32");
-            Piece::runs(nodes.rail(local).into_iter().map(|block| chunk(draft, block)))
+            Piece::runs(
+                nodes
+                    .rail(local)
+                    .into_iter()
+                    .map(|block| chunk(draft, block)),
+            )
         };
         let inside = |port| {
             (0..nodes.count).map(move |node| Ring {
@@ -47,9 +52,8 @@ pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
                 port: PortId(1),
                 pace: Pace::Arrival,
             };
-            let block = |draft: &Draft, node: usize| {
-                [Piece::same(chunk(draft, ring.members[node]), 1)]
-            };
+            let block =
+                |draft: &Draft, node: usize| [Piece::same(chunk(draft, ring.members[node]), 1)];
             let mut last = StepIds::new();
             if reduces {
                 ring.reduce_scatter(&mut draft, &mut last, block);

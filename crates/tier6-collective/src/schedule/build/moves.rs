@@ -22,7 +22,10 @@ pub(super) struct Move {
 
 /// Adds the collective's transfers for an AllGather's moves, which are in order of their steps.
 pub(super) fn add(draft: &mut Draft, collective: Collective, all_gather: &[Move]) {
-    if matches!(collective, Collective::AllReduce | Collective::ReduceScatter) {
+    if matches!(
+        collective,
+        Collective::AllReduce | Collective::ReduceScatter
+    ) {
         for step in all_gather.iter().rev() {
             let leg = Leg::send(step.dst, step.src, Op::Reduce).through(step.back);
             draft.push(leg, &step.pieces);

@@ -5,7 +5,8 @@
 //! first half, AllGather the second.
 //!
 //! NVLSTree, over nodes: load-reduce of M/g by each rank of a node, a double binary tree across
-//! the nodes on each rail, multicast in the node; K pieces per tree.
+//! the nodes on each rail, multicast in the node; K pieces per tree. With one rank per node the
+//! tree is all there is.
 
 use crate::Collective;
 use crate::schedule::Schedule;
@@ -43,7 +44,12 @@ pub(super) fn build_tree(job: &Job) -> Result<Schedule, BuildError> {
     let nodes = Nodes::of(job)?;
     let per_rail = 2 * job.options.pieces;
     let mut draft = job.in_place_with_scratch(nodes.ranks_per_node * per_rail, per_rail);
-    let groups: Vec<GroupId> = (0..nodes.count)
+    let switched = if nodes.ranks_per_node > 1 {
+        nodes.count
+    } else {
+        0
+    };
+    let groups: Vec<GroupId> = (0..switched)
         .map(|node| draft.add_group(nodes.node(node).into_iter().map(RankId).collect()))
         .collect();
     let trees: Vec<_> = (0..nodes.ranks_per_node)

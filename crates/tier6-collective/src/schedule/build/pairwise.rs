@@ -57,7 +57,8 @@ fn exchange(job: &Job) -> Schedule {
             };
             let piece = Piece { from, to, count: 1 };
             let before = |list: &StepIds| list.get(rank as usize).copied();
-            let after: Vec<TransferId> = before(&sent).into_iter().chain(before(&received)).collect();
+            let after: Vec<TransferId> =
+                before(&sent).into_iter().chain(before(&received)).collect();
             let leg = Leg::send(rank, dst, op).through(PORT);
             current.push(draft.push_after(leg, &[piece], &after));
         }

@@ -32,7 +32,10 @@ fn all_reduce(job: &Job) -> Schedule {
     let vector = draft.memory().recv(0);
     let whole = [Piece::same(vector, 1)];
     for extra in core..ranks {
-        draft.push(Leg::send(extra, extra - core, Op::Reduce).through(PORT), &whole);
+        draft.push(
+            Leg::send(extra, extra - core, Op::Reduce).through(PORT),
+            &whole,
+        );
     }
     for step in 0..core.ilog2() {
         let held = draft.memory().scratch(step % 2);
@@ -55,7 +58,10 @@ fn all_reduce(job: &Job) -> Schedule {
         }
     }
     for extra in core..ranks {
-        draft.push(Leg::send(extra - core, extra, Op::Copy).through(PORT), &whole);
+        draft.push(
+            Leg::send(extra - core, extra, Op::Copy).through(PORT),
+            &whole,
+        );
     }
     draft.finish()
 }

@@ -83,30 +83,28 @@ impl Torus {
     ) {
         let n_ranks: u32 = self.shape.iter().product();
         let n_dimensions = self.shape.len();
+        // What each rank holds when a phase starts.
+        let mut held: Vec<Vec<u32>> = (0..n_ranks).map(|rank| vec![rank]).collect();
         let mut step = 0;
         for phase in 0..n_dimensions {
             let dimension = (part.first + phase) % n_dimensions;
-            let ahead: Vec<usize> = (phase + 1..n_dimensions)
-                .map(|later| (part.first + later) % n_dimensions)
-                .collect();
             let port = |way: u32| {
                 let port = 2 * dimension + way as usize;
                 PortId(u8::try_from(port).expect("Invariant: a torus of 4096 has 12 dimensions"))
             };
+            let mut gathered = held.clone();
             for hop in 0..self.shape[dimension] - 1 {
                 for src in 0..n_ranks {
-                    // The blocks that came from `hop` ranks back, whatever was gathered before.
                     let from = self.walk(src, dimension, 1 - part.way, hop);
-                    let agrees = |block: &u32, d: usize| {
-                        self.coordinate(*block, d) == self.coordinate(from, d)
-                    };
-                    let blocks = (0..n_ranks).filter(|block| {
-                        agrees(block, dimension) && ahead.iter().all(|d| agrees(block, *d))
-                    });
-                    let slots = blocks.map(|block| draft.memory().recv(chunk(block)));
+                    let dst = self.walk(src, dimension, part.way, 1);
+                    let blocks = &held[from as usize];
+                    gathered[dst as usize].extend(blocks);
+                    let slots = blocks
+                        .iter()
+                        .map(|block| draft.memory().recv(chunk(*block)));
                     let step_move = Move {
                         src,
-                        dst: self.walk(src, dimension, part.way, 1),
+                        dst,
                         port: port(part.way),
                         back: port(1 - part.way),
                         pieces: Piece::runs(slots),
@@ -115,6 +113,10 @@ impl Torus {
                 }
                 step += 1;
             }
+            for blocks in &mut gathered {
+                blocks.sort_unstable();
+            }
+            held = gathered;
         }
     }
 }

@@ -130,9 +130,8 @@ impl Tree {
                 children[*parent].push(position);
             }
         }
-        let depth = |position: usize| {
-            std::iter::successors(parents[position], |up| parents[*up]).count()
-        };
+        let depth =
+            |position: usize| std::iter::successors(parents[position], |up| parents[*up]).count();
         let mut upwards: Vec<usize> = (0..n).collect();
         upwards.sort_by_key(|position| std::cmp::Reverse(depth(*position)));
         Self {

@@ -40,13 +40,9 @@ impl Schedule {
             Collective::ReduceScatter => (memory.block_of(chunk) == rank.0).then_some(sum),
             Collective::Reduce => (rank == self.root()).then_some(sum),
             Collective::AllGather | Collective::HyperCube => Some(from(memory.block_of(chunk))),
-            Collective::Gather => {
-                (rank == self.root()).then(|| from(memory.block_of(chunk)))
-            }
+            Collective::Gather => (rank == self.root()).then(|| from(memory.block_of(chunk))),
             Collective::Broadcast => Some(from(self.root().0)),
-            Collective::Scatter => {
-                (memory.block_of(chunk) == rank.0).then(|| from(self.root().0))
-            }
+            Collective::Scatter => (memory.block_of(chunk) == rank.0).then(|| from(self.root().0)),
             // nccl-tests' pattern: everyone sends to the next rank.
             Collective::SendRecv => Some(from((rank.0 + self.ranks() - 1) % self.ranks())),
             Collective::AllToAll | Collective::AllToAllV => {

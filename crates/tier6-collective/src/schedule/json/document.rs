@@ -138,7 +138,11 @@ pub(super) fn write(schedule: &Schedule) -> String {
             Grain::Slices { bytes } => Some(bytes),
         },
         handshake: schedule.handshake(),
-        groups: schedule.groups().iter().map(|group| numbers(group)).collect(),
+        groups: schedule
+            .groups()
+            .iter()
+            .map(|group| numbers(group))
+            .collect(),
         transfers: Vec::new(),
     };
     let mut text = String::from("{\n");
@@ -196,7 +200,10 @@ const fn one() -> u32 {
     1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
 const fn is_one(count: &u32) -> bool {
     *count == 1
 }
