@@ -1,5 +1,7 @@
 //! Arguments as typed. Each help page starts with examples.
 
+pub mod tuner;
+
 use clap::builder::FalseyValueParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -20,7 +22,7 @@ tier6: from benchmark files of GPU collectives to models that one can trust
   tier6 analyze all_reduce.txt             segments, fits, verdicts of an nccl-tests run
   tier6 compare before.txt after.txt       did it regress, where, and why
 
-Other commands: convert, validate, completions, man
+Other commands: convert, validate, tuner, completions, man
 Help:           tier6 --help, tier6 COMMAND --help
 ";
 
@@ -122,6 +124,7 @@ pub enum Command {
     Compare(Compare),
     Convert(Convert),
     Validate(Validate),
+    Tuner(tuner::Tuner),
     Demo(Demo),
     /// Print completions for a shell
     #[command(before_help = "Example:\n  tier6 completions bash > /etc/bash_completion.d/tier6\n")]

@@ -5,4 +5,5 @@ pub mod compare;
 pub mod convert;
 pub mod demo;
 pub mod pages;
+pub mod tuner;
 pub mod validate;

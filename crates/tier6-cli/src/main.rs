@@ -37,6 +37,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
         Some(Command::Compare(options)) => commands::compare::run(&options, terminal),
         Some(Command::Convert(options)) => commands::convert::run(&options, terminal),
         Some(Command::Validate(options)) => commands::validate::run(&options, terminal),
+        Some(Command::Tuner(options)) => commands::tuner::run(&options, terminal),
         Some(Command::Demo(options)) => commands::demo::run(&options, terminal),
         Some(Command::Completions { shell }) => commands::pages::completions(shell),
         Some(Command::Man { output }) => commands::pages::man(output),

@@ -33,10 +33,13 @@ pub use plot::terminal_plot;
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use style::{Charset, Color, Detail, Style};
 pub use tuner::{
-    ExplainedCandidate, LintReport, LintedFile, TableCell, TunerChoices, TunerExplanation,
-    TunerSubject, TunerView, WeighedCall, lint_csv, lint_json, lint_markdown, lint_table,
-    tuner_choices_csv, tuner_choices_json, tuner_choices_markdown, tuner_choices_table,
-    tuner_explanation_csv, tuner_explanation_json, tuner_explanation_markdown,
-    tuner_explanation_table, verify_csv, verify_json, verify_markdown, verify_table,
+    AuditReport, AuditedCall, AuditedRun, ConfigReport, DiffReport, DiffSide, ExplainedCandidate,
+    LintReport, LintedFile, TableCell, TunerChoices, TunerExplanation, TunerSubject, TunerView,
+    WeighedCall, audit_csv, audit_json, audit_markdown, audit_table, config_csv, config_json,
+    config_markdown, config_table, diff_csv, diff_json, diff_markdown, diff_table, lint_csv,
+    lint_json, lint_markdown, lint_table, tuner_choices_csv, tuner_choices_json,
+    tuner_choices_markdown, tuner_choices_table, tuner_explanation_csv, tuner_explanation_json,
+    tuner_explanation_markdown, tuner_explanation_table, verify_csv, verify_json, verify_markdown,
+    verify_table,
 };
 pub use validation::{validation_csv, validation_json, validation_markdown, validation_table};

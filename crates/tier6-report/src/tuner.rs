@@ -4,16 +4,24 @@
 //! Each report is a value; each format is one function of it. `tier6.tuner/1` and
 //! `tier6.verify/1` are the command-line contract, the other schemas are additions to it.
 
+mod audit;
 mod choice;
+mod config;
+mod diff;
 mod explain;
 mod json;
 mod lint;
 mod verify;
 
+pub use audit::{
+    AuditReport, AuditedCall, AuditedRun, audit_csv, audit_json, audit_markdown, audit_table,
+};
 pub use choice::{
     TableCell, TunerChoices, TunerView, WeighedCall, tuner_choices_csv, tuner_choices_json,
     tuner_choices_markdown, tuner_choices_table,
 };
+pub use config::{ConfigReport, config_csv, config_json, config_markdown, config_table};
+pub use diff::{DiffReport, DiffSide, diff_csv, diff_json, diff_markdown, diff_table};
 pub use explain::{
     ExplainedCandidate, TunerExplanation, tuner_explanation_csv, tuner_explanation_json,
     tuner_explanation_markdown, tuner_explanation_table,

@@ -175,7 +175,7 @@ fn compared<'a>(side: &'a Side<'a>) -> ComparedRun<'a> {
 
 /// Says whether two series measure the same call; what one of them does not say is no difference.
 fn is_same_call(base: &Series, new: &Series) -> bool {
-    fn agree<T: PartialEq>(base: Option<T>, new: Option<T>) -> bool {
+    fn agree<T: PartialEq + Copy>(base: Option<T>, new: Option<T>) -> bool {
         base.is_none() || new.is_none() || base == new
     }
     base.placement == new.placement

@@ -81,6 +81,32 @@ pub enum Error {
     /// Two runs have no series in common.
     #[error("nothing to compare: {0}")]
     NothingInCommon(String),
+    /// A file of the tuner was opened but not understood.
+    #[error("failed to read `{path}`: {message}")]
+    Malformed {
+        /// The path as given.
+        path: String,
+        /// What is wrong, and where.
+        message: String,
+        /// The way out.
+        hint: Option<String>,
+    },
+    /// An input was understood, but holds nothing of what was asked for.
+    #[error("{message}")]
+    Nothing {
+        /// What is missing.
+        message: String,
+        /// The way out.
+        hint: Option<String>,
+    },
+    /// The request lies outside of what a model knows.
+    #[error("{message}")]
+    Domain {
+        /// What is outside.
+        message: String,
+        /// The way out.
+        hint: Option<String>,
+    },
     /// The request contradicts itself.
     #[error("{message}")]
     Usage {
@@ -95,8 +121,14 @@ impl Error {
     /// Returns the exit code for this error.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Open { .. } | Self::Read { .. } | Self::NoMatch { .. } => Exit::Input,
-            Self::NothingMeasured { .. } | Self::NothingInCommon(_) => Exit::Nothing,
+            Self::Open { .. }
+            | Self::Read { .. }
+            | Self::NoMatch { .. }
+            | Self::Malformed { .. } => Exit::Input,
+            Self::NothingMeasured { .. } | Self::NothingInCommon(_) | Self::Nothing { .. } => {
+                Exit::Nothing
+            }
+            Self::Domain { .. } => Exit::Domain,
             Self::Write { .. } => Exit::Internal,
             Self::Usage { .. } => Exit::Usage,
         }
@@ -119,7 +151,10 @@ impl Error {
             Self::NothingInCommon(_) => {
                 Some("both runs need the same collective, rank count and placement".into())
             }
-            Self::Usage { hint, .. } => hint.clone(),
+            Self::Usage { hint, .. }
+            | Self::Malformed { hint, .. }
+            | Self::Nothing { hint, .. }
+            | Self::Domain { hint, .. } => hint.clone(),
             Self::Write { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => Some("the folder must exist".into()),
                 io::ErrorKind::IsADirectory => Some("name a file in it".into()),

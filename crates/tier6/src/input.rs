@@ -208,7 +208,7 @@ fn completed(options: &ReadOptions, facts: &SetFacts) -> ReadOptions {
 }
 
 /// Returns what the index in the same folder says of a data set, if there is one.
-fn facts_of(path: &Path) -> Option<SetFacts> {
+pub(crate) fn facts_of(path: &Path) -> Option<SetFacts> {
     let id = path.file_stem()?.to_str()?;
     let index = fs::read_to_string(path.with_file_name(INDEX_NAME)).ok()?;
     let facts = tier6_measure::read_index(&index).value;

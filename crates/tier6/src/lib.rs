@@ -14,6 +14,8 @@ mod input;
 mod output;
 mod progress;
 mod render;
+mod text;
+mod tuner;
 mod validate;
 
 pub use analyze::{AnalyzeRequest, Analyzed, analyze};
@@ -25,13 +27,24 @@ pub use input::keep_inputs;
 pub use output::{make_folder, write_file};
 pub use progress::{NoProgress, Progress};
 pub use render::{Form, render_analysis};
+pub use tuner::{
+    AuditRequest, CommunicatorInput, ConfigRequest, DiffRequest, LintRequest, Repair, Tuner,
+    TunerCall, TunerRequest, audit, audit_exit, choices_exit, diff_tuners, explain_choice,
+    lint_exit, lint_files, load_tuner, make_config, parse_variable, render_audit, render_choices,
+    render_config, render_diff, render_explanation, render_lint, render_verification,
+    verification_exit, verify_folder, weigh,
+};
 pub use validate::{render_validation, validate, validation_exit};
 
-pub use tier6_collective::Collective;
+pub use tier6_collective::{Collective, DataType, RedOp};
 pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};
 pub use tier6_measure::{Dialect, ReadOptions};
-pub use tier6_report::{Charset, Color, Detail, Style};
-pub use tier6_study::{Holdout, ValidationReport};
+pub use tier6_nccl::{
+    Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, Machine, NcclCollective, Version,
+    system_names,
+};
+pub use tier6_report::{Charset, Color, Detail, Style, TunerView};
+pub use tier6_study::{Holdout, Ll128, ValidationReport};
 pub use tier6_units::{Bytes, SizeRange};
 
 use input::Input;

@@ -3,7 +3,9 @@
 
 use super::choice::{Switch, TableCell, WeighedCall};
 use serde::Serialize;
+use tier6_fit::Interval;
 use tier6_nccl::{Candidate, Entry, WhyNot};
+use tier6_study::{Crossover, PathRange};
 use tier6_units::Bytes;
 
 #[derive(Serialize)]
@@ -96,5 +98,64 @@ impl SwitchDto {
             from: switch.from.to_string(),
             to: switch.to.to_string(),
         }
+    }
+}
+
+/// `[low, high]`.
+#[derive(Serialize)]
+pub(super) struct IntervalDto(f64, f64);
+
+impl IntervalDto {
+    pub(super) const fn new(interval: Interval) -> Self {
+        Self(interval.low, interval.high)
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct CrossoverDto {
+    from: String,
+    to: String,
+    bytes: u64,
+    between_bytes: (u64, u64),
+    interval_bytes: Option<(u64, u64)>,
+}
+
+impl CrossoverDto {
+    pub(super) fn new(crossover: &Crossover) -> Self {
+        let pair = |(low, high): (Bytes, Bytes)| (low.get(), high.get());
+        Self {
+            from: crossover.from.to_string(),
+            to: crossover.to.to_string(),
+            bytes: crossover.bytes.get(),
+            between_bytes: pair(crossover.between),
+            interval_bytes: crossover.interval.map(pair),
+        }
+    }
+}
+
+/// Which path a run took on a range of sizes, and how that is known.
+#[derive(Serialize)]
+pub(super) struct PathsDto {
+    run: String,
+    first_bytes: u64,
+    last_bytes: u64,
+    path: Option<String>,
+    basis: Option<&'static str>,
+}
+
+impl PathsDto {
+    pub(super) fn all(paths: &[(String, Vec<PathRange>)]) -> Vec<Self> {
+        let of = |(run, ranges): &(String, Vec<PathRange>)| {
+            let run = run.clone();
+            let ranges = ranges.clone().into_iter();
+            ranges.map(move |range| Self {
+                run: run.clone(),
+                first_bytes: range.first.get(),
+                last_bytes: range.last.get(),
+                path: range.path.map(|path| path.candidate.to_string()),
+                basis: range.path.map(|path| path.basis.name()),
+            })
+        };
+        paths.iter().flat_map(of).collect()
     }
 }

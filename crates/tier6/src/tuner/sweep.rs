@@ -1,0 +1,150 @@
+//! From files to sweeps: measured runs with what was forced in them.
+//!
+//! What was forced is taken from the environment that a run states, else from its command, else
+//! from the index beside the file, else from the file's name. The sheet of NVIDIA's
+//! `optimize_config.py` says it in every row.
+
+use super::{chain, split_hint};
+use crate::input::{self, Input, facts_of};
+use crate::text::read_text;
+use crate::{Error, Progress};
+use tier6_fit::{AnalysisOptions, analyze_run};
+use tier6_measure::{Dataset, LibraryVersion, Parsed, ReadError, ReadOptions, Run, Selection};
+use tier6_nccl::Version;
+use tier6_study::{Forced, ForcedError, Sweep, read_performance_csv, sweeps_of_run};
+
+/// Sweeps, and the inputs that could not be read.
+#[derive(Default)]
+pub(super) struct Sweeps {
+    pub(super) sweeps: Vec<Sweep>,
+    /// The version that a run states, the first one.
+    pub(super) version: Option<Version>,
+    pub(super) failures: Vec<Error>,
+}
+
+/// Reads sweeps; `selections` say which path ran where the inputs do not.
+///
+/// # Errors
+///
+/// When no input can be read, none holds a measured size, or an environment forces more than one
+/// path.
+pub(super) fn read_sweeps(
+    files: &[String],
+    selections: &[Selection],
+    reading: &ReadOptions,
+    progress: &mut dyn Progress,
+) -> Result<Sweeps, Error> {
+    let mut found = Sweeps::default();
+    for file in input::expand(files)? {
+        if let Some(sweeps) = performance_sheet(&file) {
+            found.sweeps.extend(sweeps);
+            continue;
+        }
+        match (input::read(&file, reading, progress), &file) {
+            (Ok(parsed), _) => found.add(&file, &parsed, selections)?,
+            // A folder brings other files along.
+            (
+                Err(Error::Read {
+                    source: ReadError::NotRecognised { .. } | ReadError::Empty,
+                    ..
+                }),
+                Input::Found(_),
+            ) => {}
+            (Err(error), _) => found.failures.push(error),
+        }
+    }
+    if found.sweeps.is_empty() {
+        return Err(found.failures.pop().unwrap_or(Error::NothingMeasured {
+            inputs: files.join(", "),
+            instead: None,
+        }));
+    }
+    Ok(found)
+}
+
+/// Reads the sheet of NVIDIA's script; `None` for any other file.
+fn performance_sheet(file: &Input) -> Option<Vec<Sweep>> {
+    let (Input::File(path) | Input::Found(path)) = file else {
+        return None;
+    };
+    path.extension().filter(|suffix| *suffix == "csv")?;
+    let text = read_text(&file.name()).ok()?;
+    read_performance_csv(&text).map(|sheet| sheet.sweeps)
+}
+
+impl Sweeps {
+    fn add(
+        &mut self,
+        file: &Input,
+        parsed: &Parsed<Dataset>,
+        selections: &[Selection],
+    ) -> Result<(), Error> {
+        let dataset = &parsed.value;
+        let own = &dataset.trace.selections;
+        let trace = if selections.is_empty() {
+            own
+        } else {
+            selections
+        };
+        let malformed = |error: &dyn std::error::Error| {
+            let (message, hint) = split_hint(&chain(error));
+            let path = file.name();
+            Error::Malformed {
+                path,
+                message,
+                hint,
+            }
+        };
+        for (index, run) in dataset.runs.iter().enumerate() {
+            let analyses: Vec<_> = analyze_run(run, index, trace, &AnalysisOptions::STANDARD)
+                .into_iter()
+                .filter(|analysis| !analysis.points.is_empty())
+                .collect();
+            if analyses.is_empty() {
+                continue;
+            }
+            let forced = forced(file, run).map_err(|error| malformed(&error))?;
+            let label = label(file, index, dataset.runs.len());
+            let sweeps =
+                sweeps_of_run(&label, forced, &analyses).map_err(|error| malformed(&error))?;
+            self.sweeps.extend(sweeps);
+            self.version = self
+                .version
+                .or_else(|| run.setup.library_version.and_then(version));
+        }
+        Ok(())
+    }
+}
+
+fn label(file: &Input, run: usize, runs: usize) -> String {
+    if runs > 1 {
+        format!("{}#{}", file.id(), run + 1)
+    } else {
+        file.id()
+    }
+}
+
+fn version(library: LibraryVersion) -> Option<Version> {
+    let part = |number: u32| u16::try_from(number).ok();
+    let (major, minor, patch) = (library.major, library.minor, library.patch);
+    Some(Version::new(part(major)?, part(minor)?, part(patch)?))
+}
+
+fn forced(file: &Input, run: &Run) -> Result<Forced, ForcedError> {
+    let pairs = run.setup.environment.iter();
+    let pairs = pairs.map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut forced = Forced::from_env(pairs)?;
+    if let Some(command) = run.setup.command.as_deref().filter(|_| forced.is_nothing()) {
+        forced = Forced::from_flags(command)?;
+    }
+    let (Input::File(path) | Input::Found(path)) = file else {
+        return Ok(forced);
+    };
+    if forced.is_nothing() {
+        forced = match facts_of(path) {
+            Some(facts) => Forced::from_flags(&facts.env_flags)?,
+            None => Forced::from_file_name(&file.id()).unwrap_or(forced),
+        };
+    }
+    Ok(forced)
+}
