@@ -5,6 +5,7 @@
 //! -p tier6-cli documents` writes the blocks anew.
 
 use crate::harness::Run;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ fn refreshed(text: &str) -> String {
     let mut fresh = String::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        fresh += &format!("{line}\n");
+        writeln!(fresh, "{line}").unwrap();
         let Some(command) = line
             .strip_prefix(MARK)
             .and_then(|rest| rest.strip_suffix("-->"))
@@ -51,7 +52,7 @@ fn refreshed(text: &str) -> String {
         let fence = lines.next().unwrap_or_default();
         assert!(fence.starts_with(FENCE), "no block under `{line}`");
         lines.by_ref().find(|line| line.starts_with(FENCE));
-        fresh += &format!("{fence}\n{}\n{FENCE}\n", printed.trim_end());
+        writeln!(fresh, "{fence}\n{}\n{FENCE}", printed.trim_end()).unwrap();
     }
     fresh
 }
