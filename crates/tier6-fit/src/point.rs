@@ -216,8 +216,12 @@ fn selections_by_size(series: &Series, selections: &[Selection]) -> BTreeMap<Byt
             (Some(logged), Some(measured)) if logged == measured => &mut named,
             (Some(_), Some(_)) => continue,
         };
+        // A line that logs one rank's part cannot be joined where the rank count is unknown.
+        let Some(bytes) = selection.message_bytes(series.ranks.exact()) else {
+            continue;
+        };
         let choice = (selection.path, selection.time);
-        let choices = group.entry(selection.bytes).or_default();
+        let choices = group.entry(bytes).or_default();
         if !choices.contains(&choice) {
             choices.push(choice);
         }

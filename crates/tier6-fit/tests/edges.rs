@@ -271,6 +271,32 @@ fn a_trace_is_joined_by_size_and_collective() {
     );
 }
 
+#[test]
+fn a_logged_part_of_one_rank_is_joined_at_the_whole_message() {
+    let part = Selection {
+        collective: Some(Collective::AllGather),
+        bytes: Bytes::new(2),
+        path: Path {
+            algorithm: Algorithm::Ring,
+            protocol: Protocol::Ll,
+        },
+        time: None,
+        channels: Some((0, 1)),
+        line: 1,
+        repeats: 1,
+    };
+    let mut gathered = series(powers([5.0; 5].into_iter()));
+    gathered.collective = Some(Collective::AllGather);
+    let analysis = analyze(&gathered, 0, &[part], &AnalysisOptions::STANDARD);
+    let with_path: Vec<u64> = analysis
+        .points
+        .iter()
+        .filter(|point| point.path.is_some())
+        .map(|point| point.bytes.get())
+        .collect();
+    assert_eq!(with_path, [8], "2 bytes from each of 4 ranks");
+}
+
 fn any_sample() -> impl Strategy<Value = Sample> {
     let number = || {
         prop_oneof![
