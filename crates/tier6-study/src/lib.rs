@@ -10,8 +10,8 @@ pub use tuner::{
     DiffSize, Difference, EmitError, EmittedRules, Follows, Forced, ForcedError, Gain, GainVerdict,
     Half, HeldOut, Ll128, Noise, NoiseSource, PathRange, PerformanceSweeps, PlannedRow,
     PredictedSize, Predictions, Refusal, RefusalReason, Regret, SizeAudit, SizeNoise, Sweep,
-    SweepError, SweepPoint, TunerDiff, Way, audit_choices, config_from_sweeps, diff_choosers,
-    emit_rules, group_sweeps, predicted_against_measured, prediction_accuracy,
+    SweepError, SweepPoint, TunerDiff, Way, WeakSpot, audit_choices, config_from_sweeps,
+    diff_choosers, emit_rules, group_sweeps, predicted_against_measured, prediction_accuracy,
     read_performance_csv, sweeps_of_run, write_plans,
 };
 pub use validate::{

@@ -25,6 +25,7 @@ mod regions;
 mod regret;
 mod safety;
 mod sweep;
+mod weak_spot;
 
 pub use attribution::{Attribution, AttributionBasis};
 pub use audit::{
@@ -46,3 +47,4 @@ pub use prediction::{PredictedSize, Predictions, predicted_against_measured, pre
 pub use regret::Regret;
 pub use safety::{Ll128, Refusal, RefusalReason};
 pub use sweep::{Sweep, SweepError, SweepPoint, group_sweeps, sweeps_of_run};
+pub use weak_spot::WeakSpot;

@@ -17,9 +17,13 @@ use super::regions::{Levels, Region, regions};
 use super::regret::{Regret, regret};
 use super::safety::{Ll128, Refusal, refusal};
 use super::sweep::is_same_call;
+use super::weak_spot::{WeakSpot, weak_spots};
 use super::{AttributionBasis, Crossover, Noise, Sweep};
 use tier6_nccl::{CostTable, NcclCollective};
 use tier6_units::Bytes;
+
+/// Mean of ln(time of the rows / time of NCCL's own choice) above which nothing is written.
+const LOSS_MAX: f64 = 0.05;
 
 /// What a plan may be told.
 #[derive(Debug, Clone, Copy)]
@@ -57,11 +61,13 @@ pub struct ConfigPlan {
     pub crossovers: Vec<Crossover>,
     /// Paths that were measured and are not written, with the reason.
     pub refused: Vec<Refusal>,
+    /// Where something measured is faster than the rows, beyond noise.
+    pub weak_spots: Vec<WeakSpot>,
     /// What is known of each sweep's path, by label.
     pub paths: Vec<(String, Vec<PathRange>)>,
     /// The noise that decisions were held against.
     pub noise: Noise,
-    /// The rows on the sizes that they were made from.
+    /// The rows on all measured sizes.
     pub in_sample: Regret,
     /// NCCL's own choice on the same sizes, from runs without force.
     pub own_choice: Option<Regret>,
@@ -119,7 +125,7 @@ impl Half {
 }
 
 /// Why no rows can be written.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConfigError {
     /// There is nothing.
     #[error("no sweep has a usable time")]
@@ -140,6 +146,16 @@ pub enum ConfigError {
     /// Paths are known, but NCCL runs none of them.
     #[error("every measured path is refused, first {0}")]
     AllRefused(String),
+    /// Whatever can be written is slower than no file.
+    #[error(
+        "the paths that are known are {pct:.0} % slower than NCCL's own choice, most at {worst}; hint: force both NCCL_ALGO and NCCL_PROTO there"
+    )]
+    SlowerThanOwnChoice {
+        /// Mean over the measured sizes, in percent.
+        pct: f64,
+        /// The size with the largest difference.
+        worst: Bytes,
+    },
 }
 
 /// Makes rows from sweeps of one call. Runs without force count as NCCL's own choice.
@@ -165,7 +181,6 @@ pub fn config_from_sweeps(
     let draft = Draft::new(sweeps, &options)?;
     let Draft { measured, .. } = &draft;
     let rows = draft.rows();
-    let sizes = draft.sizes.iter().copied();
     let own = |sizes: &[u64]| {
         (!measured.own.is_empty()).then(|| {
             let ln_us = |bytes| measured.own.get(&bytes).map(|level| level.ln_us);
@@ -173,12 +188,14 @@ pub fn config_from_sweeps(
         })
     };
     let all = measured.sizes();
+    draft.check_against_own_choice()?;
     Ok(ConfigPlan {
         collective: first.collective,
         ranks: first.ranks,
         nodes: first.nodes,
-        in_sample: draft.regret_on(measured, sizes),
-        own_choice: own(&draft.sizes),
+        in_sample: draft.regret_on(measured, all.iter().copied()),
+        own_choice: own(&all),
+        weak_spots: weak_spots(measured, |bytes| draft.ln_us(measured, bytes)),
         held_out: [Half::Even, Half::Odd]
             .into_iter()
             .filter_map(|half| held_out(sweeps, &options, measured, &all, half, own))
@@ -314,10 +331,33 @@ impl Draft {
 
     /// Judges the rows by another set of measurements.
     fn regret_on(&self, truth: &Measured, sizes: impl Iterator<Item = u64>) -> Regret {
-        regret(truth, sizes, |bytes| {
-            let ask = self.ask_at(bytes);
-            let contender = truth.contenders.iter().find(|c| c.way == Way::Path(ask))?;
-            contender.measured_ln_us(bytes)
+        regret(truth, sizes, |bytes| self.ln_us(truth, bytes))
+    }
+
+    /// Returns ln of the measured time of the rows at a size, in us.
+    fn ln_us(&self, truth: &Measured, bytes: u64) -> Option<f64> {
+        let way = Way::Path(self.ask_at(bytes));
+        let contender = truth.contenders.iter().find(|c| c.way == way)?;
+        contender.measured_ln_us(bytes)
+    }
+
+    /// Rows that lose more than [`LOSS_MAX`] against no file are not written.
+    fn check_against_own_choice(&self) -> Result<(), ConfigError> {
+        let losses = self.measured.own.iter().filter_map(|(&bytes, own)| {
+            let loss = self.ln_us(&self.measured, bytes)? - own.ln_us;
+            Some((loss, bytes))
+        });
+        let losses: Vec<(f64, u64)> = losses.collect();
+        let Some(&(_, worst)) = losses.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else {
+            return Ok(());
+        };
+        let mean = losses.iter().map(|(loss, _)| loss).sum::<f64>() / losses.len() as f64;
+        if mean <= LOSS_MAX {
+            return Ok(());
+        }
+        Err(ConfigError::SlowerThanOwnChoice {
+            pct: (mean.exp() - 1.0) * 100.0,
+            worst: Bytes::new(worst),
         })
     }
 

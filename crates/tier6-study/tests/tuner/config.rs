@@ -181,11 +181,42 @@ fn the_family_of_l40s_needs_two_rows_without_default_runs_too() {
         report(ranks, &whole);
         assert_eq!(asks(&whole), [RING_LL, RING_SIMPLE], "{ranks} GPUs");
         assert_eq!(whole.in_sample.sizes, 25);
+        assert!(whole.weak_spots.is_empty(), "{:?}", whole.weak_spots);
         assert!(whole.in_sample.mean_pct < 3.0);
         for HeldOut { rows, regret, .. } in &whole.held_out {
             assert_eq!(*rows, 2, "{ranks} GPUs");
             assert!(regret.mean_pct < 6.0, "{regret:?}");
         }
+    }
+}
+
+#[test]
+fn too_few_runs_are_no_plan_or_say_where_it_is_weak() {
+    let family = l40s(2);
+    let only = |words: &[&str]| -> Vec<Sweep> {
+        let wanted = |sweep: &&Sweep| words.iter().any(|word| sweep.label.contains(word));
+        family.iter().filter(wanted).cloned().collect()
+    };
+    // Ring took LL at small sizes, but nothing tells it from LL128.
+    let error = config_from_sweeps(
+        &only(&["default1", "_ring_", "_simple_"]),
+        &ConfigOptions::STANDARD,
+    );
+    assert!(
+        matches!(error, Err(ConfigError::SlowerThanOwnChoice { pct, .. }) if pct > 30.0),
+        "{error:?}"
+    );
+    let plan = plan(&only(&["_ring_", "_simple_"]));
+    let [spot] = plan.weak_spots[..] else {
+        panic!("{:?}", plan.weak_spots);
+    };
+    assert_eq!((spot.first.get(), spot.last.get()), (8, 128 << 10));
+    assert_eq!(spot.faster.unwrap().to_string(), "NCCL_ALGO=ring");
+    assert!(spot.pct.unwrap() > 100.0);
+
+    for words in [&["_ring_", "_tree_"][..], &["_ll_", "_simple_"]] {
+        let error = config_from_sweeps(&only(words), &ConfigOptions::STANDARD);
+        assert_eq!(error, Err(ConfigError::NoPaths), "{words:?}");
     }
 }
 
