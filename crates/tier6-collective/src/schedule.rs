@@ -133,11 +133,8 @@ impl Schedule {
     }
 
     /// Returns the transfers with their ids.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (TransferId, &Transfer)> {
-        (0..self.transfers.len()).map(|index| {
-            let id = u32::try_from(index).expect("Invariant: transfers fit u32");
-            (TransferId(id), &self.transfers[index])
-        })
+    pub fn iter(&self) -> impl Iterator<Item = (TransferId, &Transfer)> {
+        (0..).map(TransferId).zip(&self.transfers)
     }
 
     /// Returns what a transfer moves.

@@ -49,7 +49,7 @@ pub struct BuildOptions {
     pub bytes: Bytes,
     /// The root of Broadcast, Reduce, Gather and Scatter.
     pub root: RankId,
-    /// K: in how many pieces chains, trees and hierarchies pipeline the message (num_chunks).
+    /// K: in how many pieces chains, trees and hierarchies pipeline the message (`num_chunks`).
     /// Trees cut each of their two halves into K.
     pub pieces: u32,
     /// g: ranks per node, for algorithms that tell nodes apart. Rank r is on node r / g.
@@ -357,7 +357,7 @@ impl Job<'_> {
     }
 
     /// Returns the rank `offset` after the root.
-    const fn from_root(&self, offset: u32) -> u32 {
+    const fn after_root(&self, offset: u32) -> u32 {
         (self.options.root.0 + offset) % self.options.ranks
     }
 

@@ -61,6 +61,8 @@ pub struct Memory {
     ranks: u32,
     placement: Placement,
     layout: Layout,
+    chunks: u32,
+    n_scratch: u32,
     /// Chunk boundaries: C + 1 of them.
     bounds: Vec<u64>,
     /// Capacity of each scratch slot.
@@ -88,6 +90,8 @@ impl Memory {
                 Collective::AllToAll | Collective::AllToAllV => Layout::Exchange,
                 _ => Layout::Vector,
             },
+            chunks,
+            n_scratch: 0,
             bounds: (0..=chunks).map(bound).collect(),
             scratch: Vec::new(),
         }
@@ -95,6 +99,8 @@ impl Memory {
 
     /// Adds scratch slots of these capacities in bytes.
     pub(crate) fn with_scratch(mut self, capacities: Vec<u64>) -> Self {
+        let n_slots = u32::try_from(capacities.len());
+        self.n_scratch = n_slots.expect("Invariant: slots fit u32");
         self.scratch = capacities;
         self
     }
@@ -110,8 +116,8 @@ impl Memory {
     }
 
     /// Returns C, the number of chunks of a vector.
-    pub fn chunks(&self) -> u32 {
-        u32::try_from(self.bounds.len() - 1).expect("Invariant: chunks were counted in u32")
+    pub const fn chunks(&self) -> u32 {
+        self.chunks
     }
 
     /// Says whether contribution and result share a vector.
@@ -130,9 +136,8 @@ impl Memory {
     }
 
     /// Returns how many slots each rank has.
-    pub fn slots(&self) -> u32 {
-        let scratch = u32::try_from(self.scratch.len()).expect("Invariant: slots fit u32");
-        self.vectors() * self.chunks() + scratch
+    pub const fn slots(&self) -> u32 {
+        self.vectors() * self.chunks + self.n_scratch
     }
 
     /// Returns the slot of the result's chunk.
@@ -219,7 +224,7 @@ impl Memory {
         chunk / (self.chunks() / self.ranks)
     }
 
-    fn vectors(&self) -> u32 {
+    const fn vectors(&self) -> u32 {
         match self.placement {
             Placement::InPlace => 1,
             Placement::OutOfPlace => 2,

@@ -99,19 +99,15 @@ impl Schedule {
     }
 
     fn route_exists(&self, route: Route) -> Result<(), Flaw> {
-        let rank = |rank: RankId| match rank.0 < self.ranks() {
-            true => Ok(()),
-            false => Err(Flaw::Rank {
-                rank,
-                ranks: self.ranks(),
-            }),
+        let ranks = self.ranks();
+        let rank = |rank: RankId| {
+            let exists = rank.0 < ranks;
+            exists.then_some(()).ok_or(Flaw::Rank { rank, ranks })
         };
-        let group = |group: GroupId| match group.index() < self.groups.len() {
-            true => Ok(()),
-            false => Err(Flaw::Group {
-                group,
-                groups: self.groups.len(),
-            }),
+        let groups = self.groups.len();
+        let group = |group: GroupId| {
+            let exists = group.index() < groups;
+            exists.then_some(()).ok_or(Flaw::Group { group, groups })
         };
         match route {
             Route::Send { src, dst } => rank(src).and_then(|()| rank(dst)),

@@ -29,11 +29,10 @@ fn route(ranks: u32, pair: &PairBytes, across: Across, loads: &mut BTreeMap<Link
         (dst.0 + ranks - src.0) % ranks,
         (src.0 + ranks - dst.0) % ranks,
     );
-    let share_up = match up.cmp(&down) {
-        std::cmp::Ordering::Less => 1.0,
-        std::cmp::Ordering::Greater => 0.0,
-        std::cmp::Ordering::Equal if across == Across::BothWays => 0.5,
-        std::cmp::Ordering::Equal => 1.0,
+    let share_up = if up == down && across == Across::BothWays {
+        0.5
+    } else {
+        f64::from(u8::from(up <= down))
     };
     let bytes = pair.bytes as f64;
     if share_up > 0.0 {

@@ -48,7 +48,7 @@ fn every_refusal_names_a_way_out() {
     );
     check(
         refusal(AllToAll, Algorithm::Pairwise, 6, |o| {
-            o.partner = Partner::Xor
+            o.partner = Partner::Xor;
         }),
         "`pairwise` needs a power of two, not 6 ranks; hint: exchange by shift",
     );
@@ -63,19 +63,19 @@ fn every_refusal_names_a_way_out() {
     );
     check(
         refusal(AllReduce, Algorithm::NvlsTree, 8, |o| {
-            o.ranks_per_node = Some(3)
+            o.ranks_per_node = Some(3);
         }),
         "8 ranks do not fill nodes of 3; hint: the ranks per node must divide the ranks",
     );
     check(
         refusal(AllReduce, Algorithm::CollNetDirect, 8, |o| {
-            o.ranks_per_node = Some(8)
+            o.ranks_per_node = Some(8);
         }),
         "`collnet_direct` reduces between nodes, and there is one node; hint: use nvls or ring",
     );
     check(
         refusal(AllReduce, Algorithm::TorusBucket, 8, |o| {
-            o.torus = Some(vec![3, 3])
+            o.torus = Some(vec![3, 3]);
         }),
         "`torus_bucket` needs dimensions of at least 2 whose product is 8, not [3, 3]; hint: for \
          example [4, 4] for 16 ranks",

@@ -24,9 +24,12 @@ pub(super) fn build(job: &Job) -> Schedule {
     } else {
         near_first(ranks)
     };
-    let pieces = |draft: &Draft, edge: &Edge| match is_blockwise {
-        true => subtree(job, draft, edge),
-        false => vec![Piece::same(draft.memory().recv(0), 1)],
+    let pieces = |draft: &Draft, edge: &Edge| {
+        if is_blockwise {
+            subtree(job, draft, edge)
+        } else {
+            vec![Piece::same(draft.memory().recv(0), 1)]
+        }
     };
     match job.collective {
         Collective::Reduce | Collective::Gather => {
@@ -36,7 +39,7 @@ pub(super) fn build(job: &Job) -> Schedule {
             };
             let mut received: Vec<Option<TransferId>> = vec![None; ranks as usize];
             for edge in edges.iter().rev() {
-                let leg = Leg::send(job.from_root(edge.child), job.from_root(edge.parent), op);
+                let leg = Leg::send(job.after_root(edge.child), job.after_root(edge.parent), op);
                 let pieces = pieces(&draft, edge);
                 // A parent takes one child after another.
                 let last = &mut received[edge.parent as usize];
@@ -46,7 +49,7 @@ pub(super) fn build(job: &Job) -> Schedule {
         }
         _ => {
             for edge in &edges {
-                let (src, dst) = (job.from_root(edge.parent), job.from_root(edge.child));
+                let (src, dst) = (job.after_root(edge.parent), job.after_root(edge.child));
                 let pieces = pieces(&draft, edge);
                 draft.push(Leg::send(src, dst, Op::Copy).through(PORT), &pieces);
             }
@@ -60,7 +63,7 @@ pub(super) fn scatter_all_gather(job: &Job) -> Schedule {
     let ranks = job.ranks();
     let mut draft = job.in_place(ranks);
     for edge in far_first(ranks) {
-        let (src, dst) = (job.from_root(edge.parent), job.from_root(edge.child));
+        let (src, dst) = (job.after_root(edge.parent), job.after_root(edge.child));
         let pieces = subtree(job, &draft, &edge);
         draft.push(Leg::send(src, dst, Op::Copy).through(PORT), &pieces);
     }
@@ -118,7 +121,7 @@ fn far_first(ranks: u32) -> Vec<Edge> {
 /// Returns the blocks of the child's subtree: two runs when they pass rank N - 1.
 fn subtree(job: &Job, draft: &Draft, edge: &Edge) -> Vec<Piece> {
     let mut blocks: Vec<u32> = (edge.child..edge.child + edge.size)
-        .map(|offset| job.from_root(offset))
+        .map(|offset| job.after_root(offset))
         .collect();
     blocks.sort_unstable();
     Piece::runs(blocks.into_iter().map(|block| draft.memory().recv(block)))

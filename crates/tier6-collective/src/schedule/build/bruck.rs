@@ -21,15 +21,13 @@ use super::{Job, pairwise};
 const PORT: PortId = PortId(0);
 
 pub(super) fn build(job: &Job) -> Schedule {
-    match job.collective {
-        Collective::AllToAll => all_to_all(job),
-        _ => {
-            let mut draft = job.in_place(job.ranks());
-            let list = all_gather(job, &draft);
-            moves::add(&mut draft, job.collective, &list);
-            draft.finish()
-        }
+    if job.collective == Collective::AllToAll {
+        return all_to_all(job);
     }
+    let mut draft = job.in_place(job.ranks());
+    let list = all_gather(job, &draft);
+    moves::add(&mut draft, job.collective, &list);
+    draft.finish()
 }
 
 fn all_gather(job: &Job, draft: &Draft) -> Vec<Move> {

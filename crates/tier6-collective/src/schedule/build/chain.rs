@@ -88,7 +88,7 @@ fn op(job: &Job) -> Op {
 fn up(job: &Job) -> Vec<u32> {
     let first = u32::from(job.collective == Collective::Reduce);
     (first..first + job.ranks())
-        .map(|offset| job.from_root(offset % job.ranks()))
+        .map(|offset| job.after_root(offset % job.ranks()))
         .collect()
 }
 
@@ -97,6 +97,6 @@ fn down(job: &Job) -> Vec<u32> {
     let last = u32::from(job.collective == Collective::Broadcast);
     (last..last + job.ranks())
         .rev()
-        .map(|offset| job.from_root(offset % job.ranks()))
+        .map(|offset| job.after_root(offset % job.ranks()))
         .collect()
 }

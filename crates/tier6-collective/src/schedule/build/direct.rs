@@ -118,7 +118,7 @@ pub(super) fn all_gather(draft: &mut Draft, members: &[u32], slot: impl Fn(&Draf
 
 fn rooted(job: &Job) -> Schedule {
     let (ranks, root) = (job.ranks(), job.root());
-    let others = || (1..ranks).map(|offset| job.from_root(offset));
+    let others = || (1..ranks).map(|offset| job.after_root(offset));
     let mut draft = match job.collective {
         Collective::Reduce => job.in_place_with_scratch(1, ranks - 1),
         Collective::Broadcast => job.in_place(1),

@@ -1,4 +1,4 @@
-//! AllGathers as lists of moves, and the ReduceScatters and AllReduces that follow from them.
+//! An AllGather as a list of moves, and the ReduceScatter and AllReduce that follow from it.
 //!
 //! When an AllGather brings each block to each rank exactly once, its moves backwards, with sums
 //! instead of copies, are a ReduceScatter: what went down a tree from the owner comes up to it.

@@ -28,9 +28,10 @@ pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
 fn exchange(job: &Job) -> Schedule {
     let ranks = job.ranks();
     let is_all_to_all = job.collective == Collective::AllToAll;
-    let mut draft = match is_all_to_all {
-        true => job.out_of_place(ranks),
-        false => job.in_place(ranks),
+    let mut draft = if is_all_to_all {
+        job.out_of_place(ranks)
+    } else {
+        job.in_place(ranks)
     };
     if is_all_to_all {
         own_blocks(&mut draft, ranks);
@@ -62,7 +63,7 @@ fn exchange(job: &Job) -> Schedule {
             let leg = Leg::send(rank, dst, op).through(PORT);
             current.push(draft.push_after(leg, &[piece], &after));
         }
-        received = current.clone();
+        received.clone_from(&current);
         for rank in 0..ranks {
             received[peer(rank, step) as usize] = current[rank as usize];
         }
@@ -87,7 +88,7 @@ fn linear(job: &Job) -> Schedule {
     let mut draft = job.in_place(job.ranks());
     let mut before = None;
     for offset in 1..job.ranks() {
-        let peer = job.from_root(offset);
+        let peer = job.after_root(offset);
         let (src, dst) = match job.collective {
             Collective::Gather => (peer, job.root()),
             _ => (job.root(), peer),

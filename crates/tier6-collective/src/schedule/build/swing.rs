@@ -1,7 +1,7 @@
 //! Swing on one dimension: AllReduce, ReduceScatter, AllGather for powers of two.
 //!
-//! In step s an even rank talks to r + rho_s and an odd rank to r - rho_s, with
-//! rho_s = (1 - (-2)^(s+1)) / 3 = 1, -1, 3, -5, ...; a rank sends the blocks that its partner and
+//! In step s an even rank talks to r + rho and an odd rank to r - rho, with
+//! rho = (1 - (-2)^(s+1)) / 3 = 1, -1, 3, -5, ...; a rank sends the blocks that its partner and
 //! the partner's later partners own, M/2^(s+1) (FACTS B.8). Nearer partners than
 //! halving-doubling's make it kinder to rings.
 

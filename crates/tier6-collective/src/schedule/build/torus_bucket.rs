@@ -3,7 +3,7 @@
 //! The ReduceScatter runs along one dimension after the other, each on what is left; the
 //! AllGather comes back. With all ports, the message is in 2D parts, part s + D w starting in
 //! dimension s in direction w, so that every phase uses every port once: about
-//! 2 sum(d_i - 1) steps and 2(N-1)/N M/(2D) per port (FACTS B.8); exactly when all dimensions are
+//! 2 sum(d - 1) steps and 2(N-1)/N M/(2D) per port (FACTS B.8); exactly when all dimensions are
 //! equal. Chunk b P + q is part q of block b, P the number of parts.
 
 use crate::schedule::Schedule;

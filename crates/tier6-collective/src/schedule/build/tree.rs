@@ -1,6 +1,6 @@
 //! The pipelined double binary tree: AllReduce, Broadcast, Reduce.
 //!
-//! Two trees carry half of the message each, in K pieces (num_chunks). Tree 1 is an in-order
+//! Two trees carry half of the message each, in K pieces (`num_chunks`). Tree 1 is an in-order
 //! binary tree rooted at 0; tree 2 is its mirror for even N and its shift by one for odd N, so
 //! that few ranks work twice (FACTS B.3, after NCCL's `trees.cc`). AllReduce sums up each tree
 //! and copies down. With one piece a level waits for all of M/2: the textbook's lg N M/B. With
@@ -27,7 +27,7 @@ pub(super) fn build(job: &Job) -> Schedule {
     let members = (n_outside..job.ranks())
         .map(|offset| match n_outside {
             0 => offset,
-            _ => job.from_root(offset),
+            _ => job.after_root(offset),
         })
         .collect();
     let trees = double_tree(members);
@@ -167,9 +167,10 @@ impl Tree {
                 continue;
             };
             let is_first = self.children[parent].first() == Some(&position);
-            let (op, to) = match is_first {
-                true => (Op::Reduce, load.chunk),
-                false => (Op::Copy, load.waiting),
+            let (op, to) = if is_first {
+                (Op::Reduce, load.chunk)
+            } else {
+                (Op::Copy, load.waiting)
             };
             let leg = Leg::send(rank, self.members[parent], op).through(self.port(Link::Up));
             draft.push(leg, &[Piece { to, ..load.piece() }]);

@@ -212,7 +212,11 @@ fn show<S: Serializer>(value: &impl Display, out: S) -> Result<S::Ok, S::Error> 
     out.collect_str(value)
 }
 
-#[expect(clippy::ref_option, reason = "serde asks for a reference")]
+#[expect(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
 fn show_some<S: Serializer>(value: &Option<Algorithm>, out: S) -> Result<S::Ok, S::Error> {
     value.map(Algorithm::name).serialize(out)
 }
@@ -235,13 +239,10 @@ fn algorithm<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Algorithm>, D
     let Some(text) = Option::<String>::deserialize(input)? else {
         return Ok(None);
     };
-    match text.parse() {
-        Ok(algorithm) => Ok(Some(algorithm)),
-        Err(()) => {
-            let message = format!("`{text}` is no algorithm; hint: null for one of your own");
-            Err(D::Error::custom(message))
-        }
-    }
+    text.parse().map(Some).map_err(|()| {
+        let message = format!("`{text}` is no algorithm; hint: null for one of your own");
+        D::Error::custom(message)
+    })
 }
 
 /// Transfer ids as plain numbers.

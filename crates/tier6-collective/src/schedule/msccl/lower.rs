@@ -38,9 +38,10 @@ struct Lowering<'a> {
 pub(super) fn lower(program: &Program, bytes: u64) -> Result<Schedule, ReadMscclError> {
     let fail = |message: String| Err(program.place.error(message));
     let exchanges = program.collective == Collective::AllToAll;
-    let placement = match program.in_place.unwrap_or(!exchanges) {
-        true => Placement::InPlace,
-        false => Placement::OutOfPlace,
+    let placement = if program.in_place.unwrap_or(!exchanges) {
+        Placement::InPlace
+    } else {
+        Placement::OutOfPlace
     };
     if exchanges && placement == Placement::InPlace {
         return fail("`alltoall` in place would change the size of blocks under way".to_owned());

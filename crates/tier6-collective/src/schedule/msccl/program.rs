@@ -248,7 +248,7 @@ fn read_step(step: Element) -> Result<Step, ReadMscclError> {
 #[derive(Clone, Copy)]
 struct Element<'a, 'input>(Node<'a, 'input>);
 
-impl<'a, 'input> Element<'a, 'input> {
+impl<'a> Element<'a, '_> {
     fn children(self, name: &str) -> Vec<Self> {
         self.0
             .children()
