@@ -167,8 +167,11 @@ fn sample_time(series: &Series, bytes: Bytes, sample: &Sample) -> Option<f64> {
 }
 
 fn is_time(us: f64) -> bool {
-    us.is_finite() && us > 0.0
+    us.is_finite() && us >= TIME_US_MIN
 }
+
+/// Shortest time that anything can take, one picosecond; below it a rate may overflow.
+const TIME_US_MIN: f64 = 1e-6;
 
 fn bus_factor(series: &Series) -> Option<f64> {
     Some(series.collective?.bus_factor(series.ranks.exact()?))

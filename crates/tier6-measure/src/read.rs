@@ -212,7 +212,10 @@ pub fn read(input: impl BufRead, options: &ReadOptions) -> Result<Parsed<Dataset
 /// When the source fails or its compressed data is damaged.
 pub fn read_text(input: impl BufRead) -> Result<String, ReadError> {
     let mut bytes = Vec::new();
-    decode(input)?.text.read_to_end(&mut bytes).map_err(read_error)?;
+    decode(input)?
+        .text
+        .read_to_end(&mut bytes)
+        .map_err(read_error)?;
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }

@@ -103,9 +103,18 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
         let bound = bind(&sheet.header);
         require_sweep(&sheet, &bound)?;
         let warnings = std::mem::take(&mut warnings);
-        let mut read = dataset(dialect, &sheet, &bound, TimeUnit::Assumed, &options, warnings);
+        let mut read = dataset(
+            dialect,
+            &sheet,
+            &bound,
+            TimeUnit::Assumed,
+            &options,
+            warnings,
+        );
         for run in &mut read.value.runs {
-            let column = header.iter().map(|header| ("column".to_owned(), header.clone()));
+            let column = header
+                .iter()
+                .map(|header| ("column".to_owned(), header.clone()));
             run.setup.extra.extend(column);
         }
         match &mut all {

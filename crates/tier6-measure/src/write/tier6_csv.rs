@@ -54,8 +54,8 @@ pub fn to_tier6_csv(dataset: &Dataset) -> Vec<CsvSheet> {
 fn statistics(series: &Series) -> String {
     let tail = Tail::of(series);
     let check = |point: &Point| {
-        let checks = point.samples.iter().map(|sample| wrong(sample.wrong));
-        checks.last().unwrap_or_default()
+        let sample = point.samples.last();
+        sample.map_or_else(String::new, |sample| wrong(sample.wrong))
     };
     let is_checked = series.points.iter().any(|point| !check(point).is_empty());
     let mut text = format!(

@@ -166,16 +166,14 @@ fn described(name: &str, size_unit: Option<&'static str>) -> Option<Column> {
         "ranks" | "nranks" | "numranks" | "gpus" | "ngpus" | "numgpus" | "worldsize" | "np" => {
             Some(Column::Ranks)
         }
-        // The columns of our own analysis.
         "placement" => Some(Column::InPlace),
-        "input" => Some(Column::Setting),
         "gpusperrank" => Some(Column::GpusPerRank),
         "nodes" | "nnodes" | "numnodes" => Some(Column::Nodes),
         "algorithm" | "algo" => Some(Column::Algorithm),
         "protocol" | "proto" => Some(Column::Protocol),
         "selection" | "path" | "algoproto" => Some(Column::Selection),
         "channels" | "nchannels" | "numchannels" | "nch" | "pipeops" | "numpipeops" | "regbuff"
-        | "threads" | "nthreads" | "nvls" => Some(Column::Setting),
+        | "threads" | "nthreads" | "nvls" | "input" => Some(Column::Setting),
         "command" | "cmd" | "commandline" => Some(Column::Command),
         _ => None,
     }
