@@ -13,5 +13,7 @@ mod places;
 mod streams;
 #[path = "command/substance.rs"]
 mod substance;
+#[path = "command/tuner.rs"]
+mod tuner;
 #[path = "command/verbs.rs"]
 mod verbs;

@@ -399,7 +399,7 @@ pub struct MeasuredCommunicator {
 pub struct MeasuredReading {
     /// Read measurements as this format, whatever the content looks like
     #[arg(long = "as", value_name = "DIALECT")]
-    pub dialect: Option<String>,
+    pub read_as: Option<String>,
     /// The collective, where the measurements do not name it
     #[arg(long, value_name = "NAME")]
     pub collective: Option<String>,

@@ -152,6 +152,7 @@ fn config(options: &Config, terminal: &Terminal) -> Result<Exit, Failure> {
     for failure in &failures {
         terminal.failure(failure);
     }
+    tell_notes(&report.notes, terminal);
     if options.dry_run || is_written || options.format.is_some() {
         print(&tier6::render_config(&report, form)?)?;
     } else {

@@ -25,6 +25,8 @@ pub struct ConfigReport {
     pub plans: Vec<ConfigPlan>,
     /// What the linter says to the file.
     pub findings: Vec<Finding>,
+    /// What was left out, one sentence each.
+    pub notes: Vec<String>,
 }
 
 impl ConfigReport {
@@ -261,6 +263,7 @@ pub fn config_json(report: &ConfigReport) -> String {
         errors: errors
             .filter(|finding| finding.severity == Severity::Error)
             .count(),
+        notes: &report.notes,
         text: &report.text,
     })
 }
@@ -273,6 +276,7 @@ struct ReportDto<'a> {
     plans: Vec<PlanDto>,
     findings: Vec<FindingDto<'a>>,
     errors: usize,
+    notes: &'a [String],
     text: &'a str,
 }
 

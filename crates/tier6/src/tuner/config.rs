@@ -47,10 +47,35 @@ pub fn make_config(
         margin_pct: request.margin_pct,
         ll128: request.ll128,
     };
-    let plans = group_sweeps(sweeps)
-        .iter()
-        .map(|group| config_from_sweeps(group, &options).map_err(|error| no_rows(&error)))
-        .collect::<Result<Vec<_>, _>>()?;
+    // Runs that NCCL chose for alone say nothing of other paths.
+    let (forced, own): (Vec<_>, Vec<_>) = group_sweeps(sweeps)
+        .into_iter()
+        .partition(|group| group.iter().any(|sweep| !sweep.forced.is_nothing()));
+    let notes = own.iter().filter(|_| !forced.is_empty()).map(|group| {
+        let labels: Vec<&str> = group.iter().map(|sweep| sweep.label.as_str()).collect();
+        format!(
+            "not used, as nothing is forced in its call: {}",
+            labels.join(", ")
+        )
+    });
+    let mut notes: Vec<String> = notes.collect();
+    let groups = if forced.is_empty() { own } else { forced };
+    let mut plans = Vec::new();
+    let mut idle = None;
+    for group in &groups {
+        match config_from_sweeps(group, &options) {
+            Ok(plan) => plans.push(plan),
+            // Other calls may still gain.
+            Err(error @ ConfigError::SlowerThanOwnChoice { .. }) => {
+                notes.push(chain(&error));
+                idle = Some(error);
+            }
+            Err(error) => return Err(no_rows(&error)),
+        }
+    }
+    if let Some(error) = idle.filter(|_| plans.is_empty()) {
+        return Err(no_rows(&error));
+    }
     let text = write_plans(&plans, request.dialect, table).map_err(|error| {
         let (message, hint) = split_hint(&chain(&error));
         Error::Domain { message, hint }
@@ -66,6 +91,7 @@ pub fn make_config(
         rules: written.rules.len(),
         plans,
         text,
+        notes,
     };
     Ok((report, failures))
 }
@@ -73,9 +99,10 @@ pub fn make_config(
 fn no_rows(error: &ConfigError) -> Error {
     let (message, hint) = split_hint(&chain(error));
     match error {
-        ConfigError::NoSweeps | ConfigError::NoPaths | ConfigError::DifferentCalls { .. } => {
-            Error::Nothing { message, hint }
-        }
+        ConfigError::NoSweeps
+        | ConfigError::NoPaths
+        | ConfigError::DifferentCalls { .. }
+        | ConfigError::SlowerThanOwnChoice { .. } => Error::Nothing { message, hint },
         ConfigError::AllRefused(_) => Error::Domain { message, hint },
     }
 }

@@ -37,7 +37,7 @@ pub fn known(known: &Known) -> Result<TunerRequest, Failure> {
 pub fn reading(reading: &MeasuredReading, known: &Known) -> Result<ReadOptions, Failure> {
     let positive = |n: Option<i32>| n.and_then(|n| u32::try_from(n).ok());
     crate::meaning::reading(&Reading {
-        dialect: reading.dialect.clone(),
+        dialect: reading.read_as.clone(),
         collective: reading.collective.clone(),
         ranks: positive(known.ranks),
         nodes: positive(known.nodes),
