@@ -2,8 +2,9 @@
 //!
 //! Transfers are cut into chains, each a path along dependencies; on one chain the answer is a
 //! comparison. Across chains the search walks back from the later one, sees each transfer once,
-//! and stops where the way from the start is no longer than that to the earlier one. Chains
-//! follow the data where they can, since that is what is asked about most.
+//! passes the stretches of a chain that nothing else joins in one hop, and stops where the way
+//! from the start is no longer than that to the earlier one. Chains follow the data where they
+//! can, since that is what is asked about most.
 
 use super::ids::TransferId;
 use super::rows::Rows;
@@ -12,6 +13,8 @@ use super::rows::Rows;
 pub(crate) struct Ancestry {
     chain: Vec<u32>,
     position: Vec<u32>,
+    /// The nearest transfer of the chain, from this one back, that waits for more than the chain.
+    joined: Vec<TransferId>,
     /// The longest way from a transfer without dependencies.
     depth: Vec<u32>,
     /// The last transfer of each chain.
@@ -27,6 +30,7 @@ impl Ancestry {
         Self {
             chain: Vec::new(),
             position: Vec::new(),
+            joined: Vec::new(),
             depth: Vec::new(),
             last: Vec::new(),
             seen: Vec::new(),
@@ -61,6 +65,10 @@ impl Ancestry {
         let deepest = dependencies.iter().map(|d| self.depth[d.index()] + 1).max();
         self.depth.push(deepest.unwrap_or(0));
         self.seen.push(0);
+        self.joined.push(match (extended, dependencies) {
+            (Some(before), [_]) => self.joined[before.index()],
+            _ => id,
+        });
     }
 
     /// Says whether `before` must be complete when a transfer with these dependencies starts.
@@ -85,9 +93,11 @@ impl Ancestry {
                 if self.chain[index] == chain && self.position[index] >= position {
                     return true;
                 }
-                if self.depth[index] > depth && self.seen[index] != self.n_searches {
-                    self.seen[index] = self.n_searches;
-                    self.stack.push(*id);
+                let joined = self.joined[index];
+                let seen = &mut self.seen[joined.index()];
+                if self.depth[joined.index()] > depth && *seen != self.n_searches {
+                    *seen = self.n_searches;
+                    self.stack.push(joined);
                 }
             }
             match self.stack.pop() {

@@ -91,12 +91,17 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
     }
 }
 
-/// Returns the tori of one and two dimensions, and a cube when there is one.
+/// Returns the ring, the tori of two dimensions (above 32 ranks the widest only: the form is the
+/// same), and the cube when there is one.
 fn shapes(ranks: u32) -> Vec<Vec<u32>> {
     let mut shapes: Vec<Vec<u32>> = divisors(ranks)
         .filter(|d| *d > 1 && *d < ranks)
         .map(|d| vec![d, ranks / d])
         .collect();
+    if ranks > 32 {
+        shapes = shapes.split_off(shapes.len() / 2);
+        shapes.truncate(1);
+    }
     shapes.push(vec![ranks]);
     shapes.extend((2..=4).filter(|d| d * d * d == ranks).map(|d| vec![d; 3]));
     shapes

@@ -69,13 +69,13 @@ fn every_dropped_transfer_is_found() {
     for Case { name, schedule } in samples() {
         let document = document(&schedule);
         let n_transfers = schedule.transfers().len();
-        for dropped in (0..n_transfers).step_by(1 + n_transfers / 40) {
+        for dropped in (0..n_transfers).step_by(1 + n_transfers / 20) {
             let broken = without_transfer(&document, dropped);
             assert!(broken.check().is_err(), "{name}: {dropped} is not missed");
             n_dropped += 1;
         }
     }
-    assert!(n_dropped > 2000, "{n_dropped}");
+    assert!(n_dropped > 1000, "{n_dropped}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn every_dropped_dependency_on_data_is_found() {
                 (0..schedule.dependencies(id).len()).map(move |nth| (id.index(), nth))
             })
             .collect();
-        for &(id, nth) in edges.iter().step_by(1 + edges.len() / 40) {
+        for &(id, nth) in edges.iter().step_by(1 + edges.len() / 20) {
             let mut broken = document.clone();
             transfers(&mut broken)[id]["after"]
                 .as_array_mut()
@@ -111,7 +111,7 @@ fn every_dropped_dependency_on_data_is_found() {
             n_dropped += 1;
         }
     }
-    assert!(n_dropped > 2000, "{n_dropped}");
+    assert!(n_dropped > 1000, "{n_dropped}");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn every_swapped_destination_is_found() {
     for Case { name, schedule } in samples() {
         let document = document(&schedule);
         let n_transfers = schedule.transfers().len();
-        for id in (0..n_transfers).step_by(1 + n_transfers / 40) {
+        for id in (0..n_transfers).step_by(1 + n_transfers / 20) {
             let mut broken = document.clone();
             let entry = &mut transfers(&mut broken)[id];
             let (Some(src), Some(dst)) = (entry["src"].as_u64(), entry["dst"].as_u64()) else {
@@ -147,7 +147,7 @@ fn every_swapped_destination_is_found() {
             n_swapped += 1;
         }
     }
-    assert!(n_swapped > 2000, "{n_swapped}");
+    assert!(n_swapped > 1000, "{n_swapped}");
 }
 
 fn ring() -> (Schedule, Value) {
