@@ -9,6 +9,8 @@ mod contention;
 mod costs;
 #[path = "schedule/errors.rs"]
 mod errors;
+#[path = "schedule/forwarding.rs"]
+mod forwarding;
 #[path = "schedule/json.rs"]
 mod json;
 #[path = "schedule/msccl.rs"]

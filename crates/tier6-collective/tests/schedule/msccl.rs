@@ -168,13 +168,15 @@ fn shares_of_gather_and_scatter_are_where_they_belong() {
     assert_eq!(read(&scatter).check(), Ok(()));
 }
 
+/// Reads the ring with one thing changed.
+fn check(from: &str, to: &str, expected: &str) {
+    assert!(RING.contains(from), "{from}");
+    let error = read_msccl(&RING.replacen(from, to, 1), Bytes::new(3000)).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+}
+
 #[test]
 fn errors_have_a_place_and_a_reason() {
-    let check = |from: &str, to: &str, expected: &str| {
-        assert!(RING.contains(from), "{from}");
-        let error = read_msccl(&RING.replacen(from, to, 1), Bytes::new(3000)).unwrap_err();
-        assert_eq!(error.to_string(), expected);
-    };
     check(
         "\"rcs\"",
         "\"rcx\"",
@@ -210,6 +212,10 @@ fn errors_have_a_place_and_a_reason() {
         "type=\"s\" srcbuf=\"i\" srcoff=\"7\"",
         "line 4, column 7: chunk 7 is beyond a buffer of 1",
     );
+}
+
+#[test]
+fn impossible_steps_have_a_place_and_a_reason() {
     check(
         "depid=\"-1\" deps=\"-1\"",
         "depid=\"0\" deps=\"1\"",
