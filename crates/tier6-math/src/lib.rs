@@ -1,0 +1,34 @@
+//! The Math engine: what a collective costs on a described system, in closed form.
+//!
+//! Three things are kept apart. [`law`] holds the textbook costs of FACTS B on a network where
+//! nobody shares a link, each with its domain. [`LinkLoads`] says what a schedule puts on the
+//! links of any graph, step by step and all together. A [`Plan`] joins them for one call on one
+//! [`Topology`](tier6_system::Topology): latency from the routes, the bandwidth term from the
+//! loads, reduction in switches by its own law; it prices a size without allocating.
+//! [`MathEngine`] predicts and ranks, and [`lower_bound`] is what no prediction may undercut.
+//!
+//! Times are in microseconds, rates in decimal GB/s per direction, sizes in nccl-tests' meaning.
+//!
+//! Deliberately absent: queues, loss, congestion control and protocol states, which are the
+//! event-driven engine's; and fitting, which is calibration's.
+
+mod bounds;
+mod engine;
+pub mod law;
+mod loads;
+mod pace;
+mod parameters;
+mod parts;
+mod plan;
+mod prediction;
+mod step_cost;
+mod traffic;
+
+pub use bounds::{Adder, Bound, all_to_all_cut, lower_bound};
+pub use engine::{MathEngine, Ranking};
+pub use loads::{LinkLoad, LinkLoads, NoSwitchError, StepLoad};
+pub use parameters::{Channels, Parameters, Pieces, Placement, Sharp, Spread};
+pub use parts::Parts;
+pub use plan::{Bottleneck, Plan, PlanError};
+pub use prediction::{Basis, LinkBytes, Prediction};
+pub use step_cost::{StepCost, method_a, method_b};

@@ -1,0 +1,382 @@
+//! Link loads: what a schedule puts on the links of a topology.
+//!
+//! Step-synchronous, a step lasts as long as its busiest link; pipelined, all steps together last
+//! at least as long as the link with the most to carry. On a graph where flows share links the
+//! two bracket the bandwidth term of any algorithm, so no formula needs a factor of its own per
+//! topology (FACTS B.4).
+
+mod switch_tree;
+
+use crate::parameters::Spread;
+use crate::traffic::{Send, Step, Traffic};
+use std::ops::Range;
+use switch_tree::SwitchTree;
+use tier6_collective::Schedule;
+use tier6_system::{ChipId, LinkId, RouteTree, Topology};
+use tier6_units::Micros;
+
+/// A link and its share of the message size M.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkLoad {
+    /// The link.
+    pub link: LinkId,
+    /// Bytes on it per byte of M.
+    pub share: f64,
+}
+
+/// What steps that are alike put on the links.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepLoad {
+    /// How many such steps follow each other.
+    pub repeat: u32,
+    /// Time of the busiest link, in microseconds per byte of M.
+    pub us_per_byte: f64,
+    /// The same for the rank with the most to send, were it alone.
+    pub own_us_per_byte: f64,
+    /// The busiest link.
+    pub busiest: Option<LinkId>,
+    /// Longest route.
+    pub latency: Micros,
+    /// Mean route, weighted by bytes: what the chunks of a ring meet on their way round.
+    pub mean_latency: Micros,
+    /// Largest message, per byte of M.
+    pub message: f64,
+    /// What the busiest rank reduces, per byte of M.
+    pub reduced: f64,
+    /// Loads by link; empty in a summary.
+    pub links: Vec<LinkLoad>,
+    pub(crate) stage: usize,
+}
+
+/// The loads of a whole schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkLoads {
+    /// Step by step, in order.
+    pub steps: Vec<StepLoad>,
+    /// All steps together, by link.
+    pub total: Vec<LinkLoad>,
+    /// Time of the link with the most to carry, in microseconds per byte of M: the pipelined
+    /// floor.
+    pub floor_us_per_byte: f64,
+    /// That link.
+    pub busiest: Option<LinkId>,
+    /// Shortest route in use.
+    pub least_latency: Micros,
+    /// The most messages that a rank sends, or receives, at once.
+    pub ports: u32,
+}
+
+/// No switch serves a group of the schedule: its ranks are joined by links alone, or the switch
+/// cannot be reached in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no switch serves group {group}; hint: in-switch algorithms need one switch that all their ranks reach"
+)]
+pub struct NoSwitchError {
+    /// The group.
+    pub group: u32,
+}
+
+/// Whether each step keeps its loads by link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Summary,
+    ByLink,
+}
+
+impl LinkLoads {
+    /// Returns the loads of a schedule with rank r on `chips[r]`.
+    ///
+    /// Multicast and in-switch reduction load each link of the group's switch tree once.
+    ///
+    /// # Errors
+    ///
+    /// When a group has no switch.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer chips than ranks.
+    pub fn of_schedule(
+        schedule: &Schedule,
+        topology: &Topology,
+        chips: &[ChipId],
+        spread: Spread,
+    ) -> Result<Self, NoSwitchError> {
+        let traffic = Traffic::of_schedule(schedule);
+        Self::of_traffic(&traffic, topology, chips, spread, Detail::ByLink)
+    }
+
+    pub(crate) fn of_traffic(
+        traffic: &Traffic,
+        topology: &Topology,
+        chips: &[ChipId],
+        spread: Spread,
+        detail: Detail,
+    ) -> Result<Self, NoSwitchError> {
+        assert!(chips.len() >= traffic.ranks as usize, "a chip per rank");
+        let mut router = Router::new(traffic, topology, chips, spread)?;
+        let mut steps = Vec::with_capacity(traffic.steps.len());
+        for step in &traffic.steps {
+            let mut load = router.step(step, traffic.ranks);
+            if detail == Detail::Summary {
+                load.links = Vec::new();
+            }
+            steps.push(load);
+        }
+        let total: Vec<LinkLoad> = router
+            .total
+            .iter()
+            .zip(0_u32..)
+            .filter(|(share, _)| **share > 0.0)
+            .map(|(share, link)| LinkLoad {
+                link: LinkId::new(link),
+                share: *share,
+            })
+            .collect();
+        let (floor_us_per_byte, busiest) = busiest(&total, topology);
+        let least = router.least_latency;
+        Ok(Self {
+            steps,
+            total,
+            floor_us_per_byte,
+            busiest,
+            least_latency: Micros::new(if least.is_finite() { least } else { 0.0 }),
+            ports: router.ports,
+        })
+    }
+
+    /// Returns the step-synchronous bandwidth term: the busiest links of all steps in turn, in
+    /// microseconds per byte of M.
+    pub fn step_us_per_byte(&self) -> f64 {
+        let time = |step: &StepLoad| f64::from(step.repeat) * step.us_per_byte;
+        self.steps.iter().map(time).sum()
+    }
+}
+
+/// Returns the time per byte of M on the slowest link, and the link.
+fn busiest(loads: &[LinkLoad], topology: &Topology) -> (f64, Option<LinkId>) {
+    let mut slowest = (0.0, None);
+    for load in loads {
+        let time = load.share * link_us_per_byte(topology, load.link);
+        if time > slowest.0 {
+            slowest = (time, Some(load.link));
+        }
+    }
+    slowest
+}
+
+fn link_us_per_byte(topology: &Topology, link: LinkId) -> f64 {
+    1.0 / (topology.link(link).payload_rate.get() * 1e3)
+}
+
+/// Routes steps and adds up their loads; the vectors are by link.
+struct Router<'t> {
+    topology: &'t Topology,
+    chips: &'t [ChipId],
+    spread: Spread,
+    trees: Vec<Option<RouteTree<'t>>>,
+    groups: Vec<Option<SwitchTree>>,
+    step: Tally,
+    own: Tally,
+    total: Vec<f64>,
+    route: Vec<LinkId>,
+    least_latency: f64,
+    ports: u32,
+}
+
+/// Loads by link, cleared at the cost of the links in use.
+struct Tally {
+    load: Vec<f64>,
+    used: Vec<LinkId>,
+}
+
+impl Tally {
+    fn new(n_links: usize) -> Self {
+        Self {
+            load: vec![0.0; n_links],
+            used: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, link: LinkId, share: f64) {
+        let load = &mut self.load[link.index()];
+        if *load == 0.0 {
+            self.used.push(link);
+        }
+        *load += share;
+    }
+
+    /// Returns the loads by link and starts again.
+    fn take(&mut self) -> Vec<LinkLoad> {
+        self.used.sort_unstable();
+        let load = &mut self.load;
+        let loads = self.used.drain(..).map(|link| LinkLoad {
+            link,
+            share: std::mem::take(&mut load[link.index()]),
+        });
+        loads.collect()
+    }
+}
+
+/// Latencies of a step's routes.
+#[derive(Default)]
+struct Latencies {
+    longest: f64,
+    weighted: f64,
+    weight: f64,
+}
+
+impl<'t> Router<'t> {
+    fn new(
+        traffic: &Traffic,
+        topology: &'t Topology,
+        chips: &'t [ChipId],
+        spread: Spread,
+    ) -> Result<Self, NoSwitchError> {
+        let mut groups = Vec::new();
+        for (members, group) in traffic.groups.iter().zip(0_u32..) {
+            let members: Vec<ChipId> = members.iter().map(|rank| chips[rank.index()]).collect();
+            groups.push(match members.len() {
+                0 | 1 => None,
+                _ => Some(SwitchTree::of(topology, &members).ok_or(NoSwitchError { group })?),
+            });
+        }
+        let n_links = topology.links().len();
+        Ok(Self {
+            topology,
+            chips,
+            spread,
+            trees: vec![None; chips.len()],
+            groups,
+            step: Tally::new(n_links),
+            own: Tally::new(n_links),
+            total: vec![0.0; n_links],
+            route: Vec::new(),
+            least_latency: f64::INFINITY,
+            ports: 0,
+        })
+    }
+
+    fn step(&mut self, step: &Step, ranks: u32) -> StepLoad {
+        let mut latencies = Latencies::default();
+        let mut own = 0.0_f64;
+        let mut pairs = pairs(&step.sends, ranks);
+        // Stable: the flows of a rank stay in order.
+        pairs.sort_by_key(|(src, _, _)| *src);
+        for flows in pairs.chunk_by(|a, b| a.0 == b.0) {
+            for (src, dst, share) in flows {
+                self.send(*src, *dst, *share, &mut latencies);
+            }
+            self.ports = self.ports.max(count(flows.len()));
+            own = own.max(busiest(&self.own.take(), self.topology).0);
+        }
+        pairs.sort_unstable_by_key(|(_, dst, _)| *dst);
+        for flows in pairs.chunk_by(|a, b| a.1 == b.1) {
+            self.ports = self.ports.max(count(flows.len()));
+        }
+        let is_switched = self.switched(&step.sends, &mut latencies);
+        let links = self.step.take();
+        for load in &links {
+            self.total[load.link.index()] += f64::from(step.repeat) * load.share;
+        }
+        let (us_per_byte, link) = busiest(&links, self.topology);
+        let mean = latencies.weighted / latencies.weight.max(f64::MIN_POSITIVE);
+        StepLoad {
+            repeat: step.repeat,
+            us_per_byte,
+            own_us_per_byte: if is_switched {
+                us_per_byte
+            } else {
+                own.min(us_per_byte)
+            },
+            busiest: link,
+            latency: Micros::new(latencies.longest),
+            mean_latency: Micros::new(mean),
+            message: step.message,
+            reduced: step.reduced,
+            links,
+            stage: step.stage,
+        }
+    }
+
+    fn send(&mut self, src: u32, dst: u32, share: f64, latencies: &mut Latencies) {
+        let (topology, chips) = (self.topology, self.chips);
+        let (from, to) = (chips[src as usize], chips[dst as usize]);
+        let tree = self.trees[dst as usize].get_or_insert_with(|| topology.routes_to(to));
+        self.route.clear();
+        tree.route_into(from, 0, &mut self.route);
+        latencies.add(topology.route_latency(&self.route).get(), share);
+        self.least_latency = self
+            .least_latency
+            .min(topology.route_latency(&self.route).get());
+        match self.spread {
+            Spread::Preferred => {
+                for link in &self.route {
+                    self.step.add(*link, share);
+                    self.own.add(*link, share);
+                }
+            }
+            Spread::Even => {
+                for (link, part) in tree.shares(from) {
+                    self.step.add(link, share * part);
+                    self.own.add(link, share * part);
+                }
+            }
+        }
+    }
+
+    /// Adds what switches copy and reduce; says whether there was any.
+    fn switched(&mut self, sends: &[Send], latencies: &mut Latencies) -> bool {
+        let mut is_switched = false;
+        for send in sends {
+            let (group, up, down, share) = match *send {
+                Send::Shift { .. } | Send::Pair { .. } => continue,
+                Send::Multicast { src, group, share } => (group, Some(src), None, share),
+                Send::LoadReduce { group, dst, share } => (group, None, Some(dst), share),
+                Send::Aggregate { group, share } => (group, None, None, share),
+            };
+            let Some(tree) = self.groups.get(group as usize).and_then(Option::as_ref) else {
+                continue;
+            };
+            let chip = |rank: u32| self.chips[rank as usize];
+            for link in tree.up(up.map(chip)) {
+                self.step.add(*link, share);
+            }
+            for link in tree.down(down.map(chip)) {
+                self.step.add(*link, share);
+            }
+            latencies.add(tree.latency(), share);
+            self.least_latency = self.least_latency.min(tree.latency());
+            is_switched = true;
+        }
+        is_switched
+    }
+}
+
+impl Latencies {
+    fn add(&mut self, latency: f64, share: f64) {
+        self.longest = self.longest.max(latency);
+        self.weighted += latency * share;
+        self.weight += share;
+    }
+}
+
+/// Returns source, destination and share of all flows between ranks.
+fn pairs(sends: &[Send], ranks: u32) -> Vec<(u32, u32, f64)> {
+    let mut pairs = Vec::new();
+    for send in sends {
+        match *send {
+            Send::Shift { distance, share } => {
+                let all: Range<u32> = 0..ranks;
+                pairs.extend(all.map(|rank| (rank, (rank + distance) % ranks, share)));
+            }
+            Send::Pair { src, dst, share } => pairs.push((src, dst, share)),
+            Send::Multicast { .. } | Send::LoadReduce { .. } | Send::Aggregate { .. } => {}
+        }
+    }
+    pairs
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

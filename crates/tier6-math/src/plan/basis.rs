@@ -1,0 +1,57 @@
+//! What a plan rests on: the weakest of the constants that it uses.
+
+use crate::LinkLoads;
+use tier6_collective::Algorithm;
+use tier6_system::{Evidence, Provenance, Topology};
+use tier6_units::Bytes;
+
+/// How far the constants behind a plan can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum BasisRange {
+    /// Some constant is a prior, or none was fitted.
+    Assumed,
+    /// Fitted on messages from the first to the last.
+    Fitted(Bytes, Bytes),
+}
+
+impl BasisRange {
+    /// Returns how far the system's constants in use can be trusted; parameters that a caller
+    /// changed are the caller's. NVLS inside a node rests on its own line, not on the links'.
+    pub(super) fn of(topology: &Topology, loads: &LinkLoads, algorithm: Option<Algorithm>) -> Self {
+        let constants = topology.constants();
+        let mut origins: Vec<Option<&Provenance>> = vec![constants.call.provenance.as_ref()];
+        let mut classes: Vec<_> = loads
+            .total
+            .iter()
+            .filter(|_| algorithm != Some(Algorithm::Nvls))
+            .map(|load| topology.link(load.link).class)
+            .collect();
+        classes.sort_unstable();
+        classes.dedup();
+        for class in classes {
+            let class = &topology.link_classes()[class.index()];
+            origins.extend([
+                class.rate.provenance.as_ref(),
+                class.latency.provenance.as_ref(),
+                class.efficiency.provenance.as_ref(),
+            ]);
+        }
+        if let (Some(Algorithm::Nvls | Algorithm::NvlsTree), Some(nvls)) =
+            (algorithm, &constants.nvls)
+        {
+            origins.push(nvls.rate.provenance.as_ref());
+            origins.extend(nvls.alpha.as_ref().map(|alpha| alpha.provenance.as_ref()));
+        }
+        let mut range: Option<(Bytes, Bytes)> = None;
+        for origin in origins.into_iter().flatten() {
+            if origin.evidence == Evidence::Assumed {
+                return Self::Assumed;
+            }
+            if let Some((first, last)) = origin.bytes {
+                let (low, high) = range.unwrap_or((first, last));
+                range = Some((low.min(first), high.max(last)));
+            }
+        }
+        range.map_or(Self::Assumed, |(first, last)| Self::Fitted(first, last))
+    }
+}

@@ -1,0 +1,166 @@
+//! The size-dependent rest of a plan.
+
+use crate::Parts;
+use crate::law::{Overlap, overlapped};
+use crate::pace::{Pace, stream};
+use crate::parameters::Pieces;
+use tier6_units::Micros;
+
+/// Time as a function of the message size.
+#[derive(Debug, Clone)]
+pub(super) enum Cost {
+    /// Steps of whole messages: a sum.
+    Sum(Linear),
+    /// Steps that forward slices of so many bytes: the max law.
+    Stream { runs: Vec<Run>, slice: f64 },
+    /// Pieces through a pipeline: the first through all steps, each other one after `next`.
+    Pieces {
+        first: Linear,
+        next: Linear,
+        pieces: Pieces,
+    },
+    /// The stages of a hierarchy.
+    Stages {
+        stages: [Linear; 3],
+        floor: Linear,
+        overlap: Overlap,
+    },
+    /// A fitted line, never faster than the links allow.
+    InSwitch {
+        /// α of the call, software included.
+        alpha: f64,
+        /// The least that is left of it without software: the way to the switch and back.
+        latency: f64,
+        us_per_byte: f64,
+        floor_us_per_byte: f64,
+    },
+    /// The faster of two.
+    Faster(Box<[Self; 2]>),
+}
+
+/// A line in the message size: microseconds, and microseconds per byte.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Linear {
+    pub(super) latency: f64,
+    pub(super) transfer: f64,
+    pub(super) stall: f64,
+    pub(super) reduction: f64,
+}
+
+/// Steps of a ring that are alike: microseconds per byte of M, and what does not depend on M.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub(super) repeat: f64,
+    pub(super) chunk: f64,
+    pub(super) own: f64,
+    pub(super) hop: f64,
+    pub(super) reduction: f64,
+    /// Bytes of a message per byte of M.
+    pub(super) message: f64,
+}
+
+impl Linear {
+    pub(super) fn at(&self, bytes: f64) -> Parts {
+        Parts {
+            software: Micros::new(0.0),
+            latency: Micros::new(self.latency),
+            transfer: Micros::new(self.transfer * bytes),
+            reduction: Micros::new(self.reduction * bytes),
+            stall: Micros::new(self.stall * bytes),
+        }
+    }
+
+    pub(super) fn add(&mut self, repeat: f64, step: &Self) {
+        self.latency += repeat * step.latency;
+        self.transfer += repeat * step.transfer;
+        self.stall += repeat * step.stall;
+        self.reduction += repeat * step.reduction;
+    }
+}
+
+impl Run {
+    fn at(&self, bytes: f64, slice: f64) -> Pace {
+        let message = (self.message * bytes).max(f64::MIN_POSITIVE);
+        let chunk = self.chunk * bytes;
+        Pace {
+            repeat: self.repeat,
+            chunk,
+            own: self.own * bytes,
+            slice: chunk * (slice / message).min(1.0),
+            hop: self.hop,
+            reduction: self.reduction * bytes,
+        }
+    }
+}
+
+impl Cost {
+    pub(super) fn parts(&self, bytes: f64, software: f64) -> Parts {
+        let after = |parts: Parts| parts.after(Micros::new(software));
+        match self {
+            Self::Sum(line) => after(line.at(bytes)),
+            Self::Stream { runs, slice } => {
+                after(stream(runs.iter().map(|run| run.at(bytes, *slice))))
+            }
+            Self::Pieces {
+                first,
+                next,
+                pieces,
+            } => {
+                let k = pieces.of(bytes);
+                let others = next.at(bytes / k).repeated(k - 1.0);
+                after(first.at(bytes / k).then(others))
+            }
+            Self::Stages {
+                stages,
+                floor,
+                overlap,
+            } => {
+                let stages = stages.map(|stage| stage.at(bytes));
+                after(overlapped(
+                    &stages,
+                    &[floor.at(bytes), Parts::ZERO],
+                    *overlap,
+                ))
+            }
+            Self::InSwitch {
+                alpha,
+                latency,
+                us_per_byte,
+                floor_us_per_byte,
+            } => {
+                let software = software.min(*alpha);
+                Parts {
+                    software: Micros::new(software),
+                    latency: Micros::new((alpha - software).max(*latency)),
+                    transfer: Micros::new(bytes * us_per_byte.max(*floor_us_per_byte)),
+                    ..Parts::ZERO
+                }
+            }
+            Self::Faster(both) => {
+                let [a, b] = [&both[0], &both[1]].map(|cost| cost.parts(bytes, software));
+                if b.total().get() < a.total().get() {
+                    b
+                } else {
+                    a
+                }
+            }
+        }
+    }
+
+    /// Says whether in-switch reduction, not a link, sets the transfer time.
+    pub(super) fn is_in_switch(&self, bytes: f64) -> bool {
+        match self {
+            Self::InSwitch {
+                us_per_byte,
+                floor_us_per_byte,
+                ..
+            } => us_per_byte > floor_us_per_byte,
+            Self::Faster(both) => {
+                let [a, b] = [&both[0], &both[1]].map(|cost| cost.parts(bytes, 0.0).total());
+                let faster = usize::from(b.get() < a.get());
+                both[faster].is_in_switch(bytes)
+            }
+            Self::Sum(_) | Self::Stream { .. } | Self::Pieces { .. } | Self::Stages { .. } => false,
+        }
+    }
+}
