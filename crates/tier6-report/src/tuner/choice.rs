@@ -145,7 +145,7 @@ pub fn tuner_choices_table(report: &TunerChoices, view: TunerView, style: Style)
 pub fn tuner_choices_markdown(report: &TunerChoices, view: TunerView) -> String {
     let mut out = format!("# {}\n", report.subject.headline(report.collective));
     for note in &report.subject.notes {
-        let _ = write!(out, "\n{note}.\n");
+        let _ = write!(out, "\n{}.\n", capitalized(note));
     }
     for (title, grid) in sections(report, view) {
         if view != TunerView::Choices {

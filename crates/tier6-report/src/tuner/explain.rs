@@ -8,7 +8,7 @@ use super::choice::capitalized;
 use crate::analysis::csv::quoted;
 use crate::analysis::json::pretty;
 use crate::grid::{Columns, Grid};
-use crate::number::fixed;
+use crate::number::{count, fixed};
 use crate::style::{Style, Tone};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -219,14 +219,15 @@ fn not_weighed_grid(report: &TunerExplanation) -> Grid {
 /// Returns how channels and warps follow, for the candidate that was chosen.
 fn launch_text(report: &TunerExplanation) -> Option<String> {
     let choice = report.choice.ok()?;
+    let channels = usize::try_from(choice.channels_max).unwrap_or(0);
     let chosen = (report.candidates.iter()).find(|candidate| report.is_chosen(candidate))?;
     Some(format!(
         "channels, then threads, are taken away while bytes < channels x threads x {}: from {} channels of {} \
-         threads to {} channels; {} warps",
+         threads to {}; {} warps",
         chosen.thread_threshold,
         report.channels,
         chosen.threads_max,
-        choice.channels_max,
+        count(channels, "channel"),
         choice.warps
     ))
 }
@@ -258,7 +259,7 @@ pub fn tuner_explanation_markdown(report: &TunerExplanation) -> String {
         let _ = write!(out, "\n{}.\n", capitalized(&launch));
     }
     for note in &report.subject.notes {
-        let _ = write!(out, "\n{note}.\n");
+        let _ = write!(out, "\n{}.\n", capitalized(note));
     }
     for candidate in report.ranked() {
         let title = report.title(candidate);
