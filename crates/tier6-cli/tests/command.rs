@@ -15,5 +15,7 @@ mod streams;
 mod substance;
 #[path = "command/tuner.rs"]
 mod tuner;
+#[path = "command/tuner_files.rs"]
+mod tuner_files;
 #[path = "command/verbs.rs"]
 mod verbs;

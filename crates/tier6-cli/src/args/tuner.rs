@@ -236,7 +236,7 @@ pub struct Known {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Call")]
 pub struct Call {
-    /// all_reduce, all_gather, reduce_scatter, broadcast or reduce
+    /// `all_reduce`, `all_gather`, `reduce_scatter`, `broadcast` or `reduce`
     #[arg(long, value_name = "NAME", default_value = "all_reduce")]
     pub collective: String,
     /// Operations that are pipelined per channel
@@ -278,7 +278,7 @@ pub struct Audit {
     /// Where predictions come from: a log, a graph file, a communicator, a system, or choices as CSV
     #[arg(value_name = "LOG_OR_TABLE")]
     pub reference: String,
-    /// Measurements; NCCL_ALGO and NCCL_PROTO are read from their environment, index or name
+    /// Measurements; `NCCL_ALGO` and `NCCL_PROTO` are read from their environment, index or name
     #[arg(required = true, value_name = "MEASURED")]
     pub files: Vec<String>,
     /// Show the predictions for forced runs, too
@@ -306,7 +306,7 @@ NCCL's own choice. What was forced is read from the run's environment, its comma
 index beside it, or its name: `run_ring_ll128.txt`.
 ")]
 pub struct Config {
-    /// Measurements under NCCL_ALGO and NCCL_PROTO, and without
+    /// Measurements under `NCCL_ALGO` and `NCCL_PROTO`, and without
     #[arg(required = true, value_name = "SWEEP")]
     pub files: Vec<String>,
     /// Where to write the file; without it the file is printed

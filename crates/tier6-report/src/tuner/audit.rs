@@ -186,12 +186,11 @@ pub(super) fn crossover_text(crossover: &Crossover) -> String {
     let Crossover {
         from, to, bytes, ..
     } = crossover;
-    let interval = match crossover.interval {
-        Some((low, high)) => format!(" [{low}, {high}]"),
-        None => {
-            let (low, high) = crossover.between;
-            format!(" (between {low} and {high}, not narrowed)")
-        }
+    let interval = if let Some((low, high)) = crossover.interval {
+        format!(" [{low}, {high}]")
+    } else {
+        let (low, high) = crossover.between;
+        format!(" (between {low} and {high}, not narrowed)")
     };
     format!("{from} -> {to} at {bytes}{interval}")
 }

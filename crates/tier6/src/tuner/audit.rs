@@ -4,7 +4,7 @@ use super::Tuner;
 use super::choose::no_charts;
 use super::load::TunerRequest;
 use super::source::{Reference, load, load_log, reference};
-use super::sweep::{Sweeps, read_sweeps};
+use super::sweep::{ReadSweeps, read_sweeps};
 use crate::{Error, Exit, Form, Progress};
 use std::collections::BTreeMap;
 use tier6_measure::{ReadOptions, Selection};
@@ -54,7 +54,7 @@ pub fn audit(
         Reference::Log(text) => selections(text, request.reading),
         _ => Vec::new(),
     };
-    let Sweeps {
+    let ReadSweeps {
         sweeps,
         version: measured_version,
         failures,

@@ -1,7 +1,7 @@
 //! A tuner configuration file from forced sweeps.
 
 use super::choose::no_charts;
-use super::sweep::{Sweeps, read_sweeps};
+use super::sweep::{ReadSweeps, read_sweeps};
 use super::{Tuner, chain, split_hint};
 use crate::{Error, Form, Progress};
 use tier6_measure::ReadOptions;
@@ -38,7 +38,7 @@ pub fn make_config(
     request: &ConfigRequest<'_>,
     progress: &mut dyn Progress,
 ) -> Result<(ConfigReport, Vec<Error>), Error> {
-    let Sweeps {
+    let ReadSweeps {
         sweeps, failures, ..
     } = read_sweeps(request.files, &[], request.reading, progress)?;
     let table = request.tuner.map(|tuner| &tuner.table);

@@ -15,7 +15,7 @@ use tier6_study::{Forced, ForcedError, Sweep, read_performance_csv, sweeps_of_ru
 
 /// Sweeps, and the inputs that could not be read.
 #[derive(Default)]
-pub(super) struct Sweeps {
+pub(super) struct ReadSweeps {
     pub(super) sweeps: Vec<Sweep>,
     /// The version that a run states, the first one.
     pub(super) version: Option<Version>,
@@ -33,8 +33,8 @@ pub(super) fn read_sweeps(
     selections: &[Selection],
     reading: &ReadOptions,
     progress: &mut dyn Progress,
-) -> Result<Sweeps, Error> {
-    let mut found = Sweeps::default();
+) -> Result<ReadSweeps, Error> {
+    let mut found = ReadSweeps::default();
     for file in input::expand(files)? {
         if let Some(sweeps) = performance_sheet(&file) {
             found.sweeps.extend(sweeps);
@@ -72,7 +72,7 @@ fn performance_sheet(file: &Input) -> Option<Vec<Sweep>> {
     read_performance_csv(&text).map(|sheet| sheet.sweeps)
 }
 
-impl Sweeps {
+impl ReadSweeps {
     fn add(
         &mut self,
         file: &Input,

@@ -127,7 +127,8 @@ fn names(folder: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
                 .strip_suffix(".gz")
                 .or_else(|| file.strip_suffix(".zst"))
                 .unwrap_or(&file);
-            let is_table = plain.ends_with(".csv") || plain.ends_with(".jsonl");
+            let suffix = Path::new(plain).extension();
+            let is_table = suffix.is_some_and(|suffix| suffix == "csv" || suffix == "jsonl");
             if is_table && entry.path().is_file() {
                 names.push((format!("{part}/{plain}"), entry.path()));
             }
