@@ -208,16 +208,27 @@ fn from_communicator(request: &TunerRequest, path: &str) -> Result<Tuner, Error>
             "the communicator is the one that NCCL {named} found"
         ));
     }
-    let source = read_communicator(&json.to_string(), chosen.release)
-        .map_err(|error| malformed(path, &error))?;
+    let source = read_communicator(&json.to_string(), chosen.release).map_err(|error| {
+        match malformed(path, &error) {
+            Error::Malformed {
+                path,
+                message,
+                hint,
+            } if !is_json(&text) => Error::Malformed {
+                path,
+                message: message.replace(" as JSON", " as TOML"),
+                hint,
+            },
+            other => other,
+        }
+    })?;
     let name = source.id.clone().unwrap_or_else(|| path.to_owned());
     from_source(request, &name, source, chosen)
 }
 
 /// Reads JSON, or TOML with the same fields.
 fn json_of(path: &str, text: &str) -> Result<serde_json::Value, Error> {
-    let is_json = text.trim_start().starts_with('{');
-    let parsed = if is_json {
+    let parsed = if is_json(text) {
         serde_json::from_str(text).map_err(|error| lines_hint(error.to_string(), text))
     } else {
         toml::from_str(text).map_err(|error| (error.to_string(), None))
@@ -227,6 +238,10 @@ fn json_of(path: &str, text: &str) -> Result<serde_json::Value, Error> {
         message: message.trim_end().to_owned(),
         hint,
     })
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with('{')
 }
 
 /// Says what to do with a file of several communicators, one per line.
