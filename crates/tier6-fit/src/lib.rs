@@ -41,6 +41,6 @@ pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, Pr
 pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};
 pub use rank_trend::{RankTrend, TrendFit, rank_trend};
 pub use residual::{PredictedPoint, PredictionOrigin, ResidualShape, residual_shapes, suspects};
-pub use segment::SEGMENT_RULES;
+pub use segment::segment_starts;
 pub use together::{SetSeries, findings_together};
 pub use wire::{RING_SHARE_MAX, nvls_wire};

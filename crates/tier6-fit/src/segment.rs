@@ -8,13 +8,26 @@ use tier6_collective::Path;
 use tier6_stats::{SegmentRules, segment_lines};
 
 /// What a detected segment may look like; with two points, noise is cut up (FACTS E.4).
-pub const SEGMENT_RULES: SegmentRules = SegmentRules {
+const SEGMENT_RULES: SegmentRules = SegmentRules {
     min_points: 3,
     max_segments: 8,
     bic_gain_min: 6.0,
     // nccl-tests prints four to six digits.
     resolution: 1e-4,
 };
+
+/// Most sizes that the search looks at, since its cost grows with their square; of more, evenly
+/// spaced ones stand for the others.
+const SEARCHED_MAX: usize = 4000;
+
+/// Returns where detected segments start, 0 first, for ascending sizes in bytes and times in
+/// us; `None` when there are too few points for one line.
+pub fn segment_starts(sizes: &[f64], times: &[f64]) -> Option<Vec<usize>> {
+    let step = sizes.len().div_ceil(SEARCHED_MAX).max(1);
+    let thin = |values: &[f64]| values.iter().step_by(step).copied().collect::<Vec<f64>>();
+    let found = segment_lines(&thin(sizes), &thin(times), SEGMENT_RULES)?;
+    Some(found.starts.iter().map(|start| start * step).collect())
+}
 
 /// A range of the usable points.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +75,7 @@ fn by_path(points: &[&PointSummary]) -> Vec<Segment> {
 fn detected(points: &[&PointSummary]) -> Vec<Segment> {
     let sizes: Vec<f64> = points.iter().map(|point| point.bytes.as_f64()).collect();
     let times: Vec<f64> = points.iter().map(|point| point.median.get()).collect();
-    let starts =
-        segment_lines(&sizes, &times, SEGMENT_RULES).map_or(Vec::new(), |found| found.starts);
+    let starts = segment_starts(&sizes, &times).unwrap_or_default();
     if starts.len() < 2 {
         return Vec::new();
     }
@@ -89,4 +101,25 @@ pub(crate) fn switches(segments: &[Segment], points: &[&PointSummary]) -> Vec<Sw
             basis: pair[1].basis,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_sizes_are_searched_in_even_steps() {
+        let sizes: Vec<f64> = (1..=9000).map(|n| f64::from(n) * 1024.0).collect();
+        let time = |(index, size): (usize, &f64)| {
+            if index < 5000 {
+                10.0 + size / 20e3
+            } else {
+                60.0 + size / 80e3
+            }
+        };
+        let times: Vec<f64> = sizes.iter().enumerate().map(time).collect();
+        let starts = segment_starts(&sizes, &times).unwrap();
+        assert_eq!(starts.len(), 2, "{starts:?}");
+        assert!(starts[1].abs_diff(5000) <= 3, "{starts:?}");
+    }
 }

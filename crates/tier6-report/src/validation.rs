@@ -37,7 +37,11 @@ pub fn validation_table(report: &ValidationReport, style: Style, detail: Detail)
     }
     let mut sets: Vec<&SetValidation> = report.sets.iter().collect();
     if detail == Detail::Short && sets.len() > SETS_MAX {
-        sets.sort_by(|a, b| fit_error(b).total_cmp(&fit_error(a)));
+        // A set that the summary counts comes before one that it does not.
+        let counts = |set: &SetValidation| set.points >= SUMMARY_SIZES_MIN;
+        sets.sort_by(|a, b| {
+            (counts(b).cmp(&counts(a))).then_with(|| fit_error(b).total_cmp(&fit_error(a)))
+        });
         sets.truncate(SETS_MAX);
         let _ = writeln!(out, "the {SETS_MAX} sets with the largest held-out error\n");
     }

@@ -1,8 +1,8 @@
 //! What is held against the data: the model that `analyze` offers, and yardsticks that it has to
 //! beat to be worth its name.
 
-use tier6_fit::{KnownPoint, Predictor, SEGMENT_RULES};
-use tier6_stats::{LineFit, Weighting, fit_line_non_negative, segment_lines};
+use tier6_fit::{KnownPoint, Predictor, segment_starts};
+use tier6_stats::{LineFit, Weighting, fit_line_non_negative};
 use tier6_units::Bytes;
 
 /// A model of time by size.
@@ -71,7 +71,7 @@ impl Engine {
             Self::Fit => Predictor::fit(points).ok().map(Trained::Fit),
             Self::OneLine => Some(Trained::Lines(vec![(0.0, line(0, points.len())?)])),
             Self::SegmentLines => {
-                let starts = segment_lines(&sizes, &times, SEGMENT_RULES)?.starts;
+                let starts = segment_starts(&sizes, &times)?;
                 let ends = starts.iter().skip(1).copied().chain([points.len()]);
                 let pieces = starts.iter().zip(ends);
                 pieces
