@@ -65,6 +65,8 @@ pub enum Pieces {
     Count(NonZeroU32),
     /// As many as there are pieces of this size, at least one.
     Of(Bytes),
+    /// As many as make each message fastest: K* of FACTS B.1, at most one per byte.
+    Best,
 }
 
 /// Which chips the ranks are on.
@@ -143,16 +145,6 @@ impl Parameters {
             torus,
             torus_ports: TorusPorts::All,
             pat_blocks: None,
-        }
-    }
-}
-
-impl Pieces {
-    /// Returns K for a message.
-    pub(crate) fn of(self, bytes: f64) -> f64 {
-        match self {
-            Self::Count(pieces) => f64::from(pieces.get()),
-            Self::Of(piece) => (bytes / piece.as_f64().max(1.0)).ceil().max(1.0),
         }
     }
 }

@@ -186,6 +186,24 @@ fn chains_in_pieces_and_tori_are_their_closed_forms() {
             close(plan.parts(bytes), law, &format!("{collective} in {k}"));
         }
     }
+    let best = planned(
+        &crossbar(9),
+        Collective::Broadcast,
+        Algorithm::Ring,
+        9,
+        |p| {
+            p.pieces = Pieces::Best;
+        },
+    );
+    for bytes in [0, 1, 1 << 10, 1 << 20, 1 << 30].map(Bytes::new) {
+        let pieces = law::best_pieces(9, bytes, &wire()).unwrap();
+        let law = law::chain(Collective::Broadcast, 9, bytes, &wire(), pieces).unwrap();
+        close(
+            best.parts(bytes),
+            law,
+            &format!("the best pieces of {bytes}"),
+        );
+    }
     for dims in [vec![3, 3], vec![4, 4], vec![3, 3, 3]] {
         let chips = dims.iter().product();
         let topology = system(chips, FabricSpec::Torus { dims: dims.clone() });
@@ -284,6 +302,51 @@ fn all_reduce_is_reduce_scatter_and_all_gather_within_one_software_term() {
                     topology.name()
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn slices_hide_the_hop_of_large_messages_and_set_the_pace_of_small_ones() {
+    // FACTS B.9 and E.7, on links of 1 us.
+    let time = |ranks: u32, bytes: u64, grain| {
+        let switch = "switch".into();
+        let fabric = FabricSpec::Crossbar { switch, planes: 1 };
+        let spec = SystemSpec::uniform(ranks, fabric, GbPerSec::new(RATE), us(1.0));
+        let topology = spec.resolve().unwrap();
+        let plan = planned(
+            &topology,
+            Collective::AllReduce,
+            Algorithm::Ring,
+            ranks,
+            |p| {
+                p.grain = grain;
+                p.reduce_rate = None;
+            },
+        );
+        plan.time(Bytes::new(bytes)).get() - 20.0
+    };
+    let slices = Grain::Slices { bytes: 4096 };
+    let hop = ALPHA + 2.0;
+    for ranks in [4, 16, 64] {
+        let steps = 2.0 * f64::from(ranks - 1);
+        // Nothing to send: linear in N.
+        assert!((time(ranks, 0, slices) - steps * hop).abs() < 1e-9);
+        // Much to send: one hop, or one per step.
+        let bytes = u64::from(ranks) << 24;
+        let chunk = f64::from(1 << 24) / (RATE * 1e3);
+        assert!((time(ranks, bytes, slices) - steps * chunk - hop).abs() < 1e-6);
+        assert!((time(ranks, bytes, Grain::Message) - steps * (chunk + hop)).abs() < 1e-6);
+        // Between them at every size.
+        for bits in 0..34 {
+            let bytes = 1 << bits;
+            let chunk = bytes as f64 / f64::from(ranks) / (RATE * 1e3);
+            let found = time(ranks, bytes, slices);
+            let (low, high) = (steps * chunk.max(hop), steps * (chunk + hop));
+            assert!(
+                found >= low * (1.0 - 1e-12) && found <= high * (1.0 + 1e-12),
+                "{bytes}"
+            );
         }
     }
 }

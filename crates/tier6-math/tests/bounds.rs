@@ -162,11 +162,11 @@ fn parameters(ranks: u32, knobs: &Knobs) -> Parameters {
         } else {
             Grain::Message
         },
-        pieces: if bit(1) {
-            Pieces::Count(pieces)
-        } else {
-            Pieces::Of(Bytes::new(knobs.slice))
-        },
+        pieces: [
+            Pieces::Count(pieces),
+            Pieces::Of(Bytes::new(knobs.slice)),
+            Pieces::Best,
+        ][pick(1, 3) as usize],
         overlap: [Overlap::Serial, Overlap::Chunked(pieces), Overlap::Full][pick(2, 3) as usize],
         reduce_rate: knobs.gamma.map(GbPerSec::new),
         nvls: Some(InSwitch {

@@ -1,43 +1,22 @@
 //! In-switch reduction against what was published (FACTS B.6).
 
-use std::path::Path;
 use tier6_collective::{Algorithm, Collective};
 use tier6_math::law::{InSwitch, nvls, nvls_rate};
 use tier6_math::{Parameters, Plan};
 use tier6_system::preset;
 use tier6_units::{Bytes, GbPerSec, Micros};
 
-/// Measured column of source document 003 for 8 x H200 from 16 MiB on, in bytes and us.
-const H200: [(u64, f64); 5] = [
-    (16 << 20, 124.3),
-    (64 << 20, 323.4),
-    (256 << 20, 1081.5),
-    (1 << 30, 4052.8),
-    (4 << 30, 15823.0),
-];
-
-/// The same from the shared data when they are there.
+/// Size and measured time of 8 x H200 from 16 MiB on, in bytes and us.
 fn h200() -> Vec<(u64, f64)> {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let path = shared.join("data/measurements/s3_h200_ar_8gpu.csv");
-    let path = if path.exists() {
-        path
-    } else {
-        shared.join("data/s3_h200_ar_8gpu.csv")
-    };
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("s3_h200_ar_8gpu: the copy in this test");
-        return H200.to_vec();
-    };
-    eprintln!("s3_h200_ar_8gpu: {}", path.display());
+    let text = include_str!("../../../data/measurements/s3_h200_ar_8gpu.csv");
     let row = |line: &str| {
         let mut cells = line.split(',');
         let bytes: u64 = cells.next()?.parse().ok()?;
         let time: f64 = cells.next()?.parse().ok()?;
         Some((bytes, time))
     };
-    let rows: Vec<_> = text.lines().filter_map(row).collect();
-    rows.into_iter().filter(|row| row.0 >= 16 << 20).collect()
+    let rows = text.lines().filter_map(row);
+    rows.filter(|row| row.0 >= 16 << 20).collect()
 }
 
 /// Alpha in us and `B_nvls` in GB/s by relative least squares: weights 1/T^2.

@@ -93,6 +93,21 @@ impl Run {
     }
 }
 
+/// Returns the fastest number of pieces: with F the bytes' time of the first piece through all
+/// steps and f that of each other, F M/K + (K-1)(o + f M/K) is least at sqrt((F - f) M/o).
+fn best(in_pieces: impl Fn(f64) -> Parts, bytes: f64, first: &Linear, next: &Linear) -> Parts {
+    let rate = |line: &Linear| line.transfer + line.stall + line.reduction;
+    let ideal = ((rate(first) - rate(next)).max(0.0) * bytes / next.latency).sqrt();
+    // Free pieces make the ideal infinite, or 0/0; `clamp` leaves a NaN, `max` does not.
+    let floor = ideal.floor().max(1.0).min(bytes.max(1.0));
+    let [a, b] = [floor, (floor + 1.0).min(bytes.max(1.0))].map(in_pieces);
+    if b.total().get() < a.total().get() {
+        b
+    } else {
+        a
+    }
+}
+
 impl Cost {
     pub(super) fn parts(&self, bytes: f64, software: f64) -> Parts {
         let after = |parts: Parts| parts.after(Micros::new(software));
@@ -106,9 +121,17 @@ impl Cost {
                 next,
                 pieces,
             } => {
-                let k = pieces.of(bytes);
-                let others = next.at(bytes / k).repeated(k - 1.0);
-                after(first.at(bytes / k).then(others))
+                let in_pieces = |k: f64| {
+                    let others = next.at(bytes / k).repeated(k - 1.0);
+                    first.at(bytes / k).then(others)
+                };
+                after(match pieces {
+                    Pieces::Count(k) => in_pieces(k.get().into()),
+                    Pieces::Of(piece) => {
+                        in_pieces((bytes / piece.as_f64().max(1.0)).ceil().max(1.0))
+                    }
+                    Pieces::Best => best(in_pieces, bytes, first, next),
+                })
             }
             Self::Stages {
                 stages,
