@@ -171,3 +171,16 @@ fn differences_of_versions_systems_and_files() {
     let same = said("diff 2.22.3 2.22.3 --system v100x4-nv2");
     assert!(same.stdout.contains("no difference"), "{}", same.stdout);
 }
+
+#[test]
+fn the_sheet_of_nvidias_script_is_a_sweep() {
+    let json = json("config performance.csv --dry-run");
+    let plan = &json["plans"][0];
+    assert_eq!((&plan["ranks"], &plan["nodes"]), (&6.into(), &1.into()));
+    let rows = plan["rows"].as_array().unwrap();
+    let paths: Vec<&str> = rows.iter().filter_map(|row| row["path"].as_str()).collect();
+    assert_eq!(paths, ["ring+ll", "ring+simple"]);
+    // The two lines meet at 365217 bytes.
+    let border = rows[0]["last_bytes"].as_u64().unwrap();
+    assert!((340_000..390_000).contains(&border), "{border}");
+}
