@@ -5,10 +5,12 @@
 //! two bracket the bandwidth term of any algorithm, so no formula needs a factor of its own per
 //! topology (FACTS B.4).
 
+mod spray;
 mod switch_tree;
 
 use crate::parameters::Spread;
 use crate::traffic::{Send, Step, Traffic};
+use spray::Spray;
 use std::ops::Range;
 use switch_tree::SwitchTree;
 use tier6_collective::Schedule;
@@ -180,6 +182,7 @@ struct Router<'t> {
     own: Tally,
     total: Vec<f64>,
     route: Vec<LinkId>,
+    spray: Spray,
     least_latency: f64,
     ports: u32,
 }
@@ -252,6 +255,7 @@ impl<'t> Router<'t> {
             own: Tally::new(n_links),
             total: vec![0.0; n_links],
             route: Vec::new(),
+            spray: Spray::default(),
             least_latency: f64::INFINITY,
             ports: 0,
         })
@@ -303,26 +307,25 @@ impl<'t> Router<'t> {
         let (topology, chips) = (self.topology, self.chips);
         let (from, to) = (chips[src as usize], chips[dst as usize]);
         let tree = self.trees[dst as usize].get_or_insert_with(|| topology.routes_to(to));
-        self.route.clear();
-        tree.route_into(from, 0, &mut self.route);
-        latencies.add(topology.route_latency(&self.route).get(), share);
-        self.least_latency = self
-            .least_latency
-            .min(topology.route_latency(&self.route).get());
-        match self.spread {
+        let (step, own) = (&mut self.step, &mut self.own);
+        let mut add = |link, share| {
+            step.add(link, share);
+            own.add(link, share);
+        };
+        let latency = match self.spread {
             Spread::Preferred => {
-                for link in &self.route {
-                    self.step.add(*link, share);
-                    self.own.add(*link, share);
-                }
+                self.route.clear();
+                tree.route_into(from, 0, &mut self.route);
+                self.route.iter().for_each(|link| add(*link, share));
+                topology.route_latency(&self.route).get()
             }
             Spread::Even => {
-                for (link, part) in tree.shares(from) {
-                    self.step.add(link, share * part);
-                    self.own.add(link, share * part);
-                }
+                let ends = (topology.chip_vertex(from), dst);
+                self.spray.flow(topology, tree, ends, share, add)
             }
-        }
+        };
+        latencies.add(latency, share);
+        self.least_latency = self.least_latency.min(latency);
     }
 
     /// Adds what switches copy and reduce; says whether there was any.
