@@ -29,7 +29,7 @@ pub struct Parameters {
     pub sharp: Option<Sharp>,
     /// Which chips the ranks are on.
     pub placement: Placement,
-    /// How a ring's channels are laid out.
+    /// How the channels of rings and trees are laid out.
     pub channels: Channels,
     /// How a flow uses equal routes.
     pub spread: Spread,
@@ -78,14 +78,14 @@ pub enum Placement {
     PerNode(NonZeroU32),
 }
 
-/// How a ring's channels are laid out. Each channel is a ring of its own over the same ranks, with
-/// its share of the message.
+/// How the channels of rings and trees are laid out. Each channel is a ring, or a pair of trees, of
+/// its own over the same ranks, with its share of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Channels {
-    /// One ring in the order of the ranks: the textbook's.
+    /// One ring in the order of the ranks, and a tree over all of them: the textbook's.
     One,
     /// Inside a node in the order of the ranks, each starting at another one, so that every
-    /// rank's NIC takes a share of what crosses.
+    /// rank's NIC takes a share of what crosses. Trees go over nodes, with chains inside.
     Rotated,
     /// As `Rotated`, in every order of a node's ranks: all links of a full mesh carry a share.
     AllPeers,
@@ -101,8 +101,8 @@ pub enum Spread {
 }
 
 impl Parameters {
-    /// Returns what a system says, and for the rest: whole messages, one piece, serial stages,
-    /// the short side of bidirectional rings, near partners first, packed ranks. On rings and
+    /// Returns what a system says, and for the rest: whole messages on rings, pieces of 512 KiB
+    /// in chains and trees (a step of NCCL's Simple buffer, FACTS B.2), serial stages, the short side of bidirectional rings, near partners first, packed ranks. On rings and
     /// tori flows take the preferred route, elsewhere they spread.
     pub fn of(topology: &Topology) -> Self {
         let constants = topology.constants();
@@ -124,7 +124,7 @@ impl Parameters {
             software: constants.call.value,
             step: StepCost::from_components(&constants.step),
             grain: Grain::Message,
-            pieces: Pieces::Count(NonZeroU32::MIN),
+            pieces: Pieces::Of(Bytes::new(512 << 10)),
             overlap: Overlap::Serial,
             reduce_rate: constants.reduce_rate.as_ref().map(|rate| rate.value),
             nvls: constants.nvls.as_ref().map(|nvls| InSwitch {

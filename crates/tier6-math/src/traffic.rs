@@ -5,8 +5,10 @@
 //! which is what makes thousands of ranks affordable; all others, and custom schedules, are
 //! condensed by [`Traffic::of_schedule`]. A test holds the two to each other.
 
+mod node_tree;
 mod pattern;
 
+pub(crate) use node_tree::node_tree;
 pub(crate) use pattern::{Shape, pattern};
 
 use tier6_collective::{Op, RankId, Route, Schedule};

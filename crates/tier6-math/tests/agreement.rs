@@ -30,6 +30,7 @@ fn parameters(topology: &Topology) -> Parameters {
         software: us(20.0),
         step: StepCost::alike(us(ALPHA)),
         reduce_rate: Some(GbPerSec::new(200.0)),
+        pieces: Pieces::Count(NonZeroU32::MIN),
         ..Parameters::of(topology)
     }
 }

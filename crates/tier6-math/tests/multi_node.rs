@@ -6,7 +6,7 @@ use tier6_math::law::{
     Hierarchy, InSwitch, Overlap, Wire, all_to_all_across, flat_ring_rate, hierarchical, nvls_tree,
     sharp,
 };
-use tier6_math::{Parameters, Placement, Plan, StepCost};
+use tier6_math::{Parameters, Pieces, Placement, Plan, StepCost};
 use tier6_system::{ChipId, Topology, preset};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -151,6 +151,41 @@ fn nvls_trees_are_their_closed_form() {
         let latency = tree.parts(Bytes::new(8)).latency.get();
         let fixed = 60.0 - Parameters::of(&topology).software.get();
         assert!(latency > fixed, "{nodes} nodes: {latency}");
+    }
+}
+
+#[test]
+fn trees_go_over_nodes_with_chains_inside() {
+    for nodes in [4, 8] {
+        let topology = h100(nodes);
+        let pieces = NonZeroU32::new(1 << 14).unwrap();
+        let tree = plan(&topology, Collective::AllReduce, Algorithm::Tree, |p| {
+            p.pieces = Pieces::Count(pieces);
+        });
+        // The chains carry 2 x 7/8 M through NVLink, the trees 2 M/8 through each NIC: half of
+        // the ring's bus bandwidth, as NCCL has it.
+        let busbw = tree.predict(&topology, LARGE).busbw().unwrap().get();
+        let nics = 8.0 * nic(&topology).get();
+        let algbw = (nics / 2.0).min(inside(&topology).get() / 1.75);
+        let expected = Collective::AllReduce.bus_factor(nodes * 8) * algbw;
+        assert!(
+            (busbw / expected - 1.0).abs() < 0.01,
+            "{nodes} nodes: {busbw} {expected}"
+        );
+        // 2 [(g-1) inside + lg n across].
+        let hop = |to| {
+            let route = topology.route(ChipId::new(0), ChipId::new(to));
+            topology.route_latency(&route).get()
+        };
+        let latency = 2.0 * (7.0 * hop(1) + f64::from(nodes.ilog2()) * hop(8));
+        let small = plan(&topology, Collective::AllReduce, Algorithm::Tree, |p| {
+            p.step = StepCost::FREE;
+        });
+        let found = small.parts(Bytes::new(8)).latency.get();
+        assert!(
+            (found / latency - 1.0).abs() < 1e-9,
+            "{nodes} nodes: {found} {latency}"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use crate::bounds::Adder;
 use crate::law::{InSwitch, LawError, Wire, levels, time, us_per_byte};
 use crate::loads::{Detail, StepLoad};
 use crate::parameters::{Channels, Parameters, Placement, Sharp};
-use crate::traffic::{Shape, Traffic, pattern};
+use crate::traffic::{Shape, Traffic, node_tree, pattern};
 use tier6_collective::{
     Algorithm, BuildError, BuildOptions, Collective, Grain, RANKS_MAX, Schedule, build, offers,
 };
@@ -158,6 +158,12 @@ impl<'a> Job<'a> {
         if is_regular && let Some(traffic) = pattern(self.collective, algorithm, &shape) {
             return Ok(traffic);
         }
+        if let Some(g) = self.heads(algorithm) {
+            let bytes = self.whole_message();
+            let over_nodes = BuildOptions::new(self.ranks / g, bytes);
+            let trees = build(self.collective, algorithm, &over_nodes)?;
+            return Ok(node_tree(&trees, g, shape.channels));
+        }
         if self.ranks > RANKS_MAX {
             return Err(BuildError::Ranks { ranks: self.ranks }.into());
         }
@@ -173,6 +179,14 @@ impl<'a> Job<'a> {
         };
         let schedule = build(self.collective, algorithm, &options)?;
         Ok(Traffic::of_schedule(&schedule))
+    }
+
+    /// Returns the ranks per node when a tree is laid over nodes.
+    fn heads(&self, algorithm: Algorithm) -> Option<u32> {
+        let is_tree = algorithm == Algorithm::Tree && self.collective == Collective::AllReduce;
+        let lays_channels = self.parameters.channels != Channels::One;
+        let g = self.per_node.filter(|_| is_tree && lays_channels)?;
+        (g > 1 && g < self.ranks).then_some(g)
     }
 
     /// Returns a size that every cut of the builders divides: into N, a power of two up to N,
