@@ -7,13 +7,25 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 /// One step: what it proves, the cargo arguments, and extra environment.
-type Step = (&'static str, &'static [&'static str], Option<(&'static str, &'static str)>);
+type Step = (
+    &'static str,
+    &'static [&'static str],
+    Option<(&'static str, &'static str)>,
+);
 
 const STEPS: [Step; 4] = [
     ("formatting", &["fmt", "--all", "--check"], None),
     (
         "lints",
-        &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
         None,
     ),
     (
@@ -27,7 +39,9 @@ const STEPS: [Step; 4] = [
 fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     if task.as_deref() != Some("check") {
-        eprintln!("usage: cargo xtask check    format, lint, document and test the whole workspace");
+        eprintln!(
+            "usage: cargo xtask check    format, lint, document and test the whole workspace"
+        );
         return ExitCode::from(2);
     }
     for (what, arguments, variable) in STEPS {

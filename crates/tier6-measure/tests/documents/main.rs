@@ -3,6 +3,7 @@
 //! published inputs with the same traps.
 
 mod csv;
+mod csv_mapping;
 mod fork_json;
 mod material;
 mod nccl_tests_json;
