@@ -87,7 +87,8 @@ pub enum Channels {
     /// Inside a node in the order of the ranks, each starting at another one, so that every
     /// rank's NIC takes a share of what crosses. Trees go over nodes, with chains inside.
     Rotated,
-    /// As `Rotated`, in every order of a node's ranks: all links of a full mesh carry a share.
+    /// As `Rotated`, in every order of a node's ranks: all links between them carry a share, as on
+    /// a full mesh or a graph of chips with alike links.
     AllPeers,
 }
 
@@ -117,7 +118,7 @@ impl Parameters {
             _ => Spread::Even,
         };
         let channels = match fabric {
-            Some(FabricSpec::FullMesh) => Channels::AllPeers,
+            Some(FabricSpec::FullMesh | FabricSpec::Graph { .. }) => Channels::AllPeers,
             _ => Channels::Rotated,
         };
         Self {

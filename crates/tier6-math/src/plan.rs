@@ -6,6 +6,7 @@
 mod basis;
 mod compile;
 mod cost;
+mod peers;
 
 use crate::bounds::{Adder, Bound, lower_bound};
 use crate::law::{LawError, Wire};

@@ -241,6 +241,10 @@ mod tests {
                             ranks,
                             per_node,
                             channels: Channels::One,
+                            peers: (0..ranks)
+                                .map(|rank| rank / per_node * per_node + (rank + 1) % per_node)
+                                .map(|next| vec![(next, 1.0)])
+                                .collect(),
                             bidir,
                             partner: Partner::Shift,
                         };

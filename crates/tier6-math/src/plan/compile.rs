@@ -2,6 +2,7 @@
 
 use super::basis::BasisRange;
 use super::cost::{Cost, Linear, Run};
+use super::peers::peers;
 use super::{Limit, Plan, PlanError};
 use crate::LinkLoads;
 use crate::bounds::Adder;
@@ -143,13 +144,16 @@ impl<'a> Job<'a> {
 
     fn traffic(&self, algorithm: Algorithm) -> Result<Traffic, PlanError> {
         let parameters = self.parameters;
+        let channels = match self.per_node {
+            Some(_) => parameters.channels,
+            None => Channels::One,
+        };
+        let per_node = self.per_node.unwrap_or(1);
         let shape = Shape {
             ranks: self.ranks,
-            per_node: self.per_node.unwrap_or(1),
-            channels: match self.per_node {
-                Some(_) => parameters.channels,
-                None => Channels::One,
-            },
+            per_node,
+            channels,
+            peers: peers(self.topology, &self.chips, per_node, channels),
             bidir: parameters.bidir,
             partner: parameters.partner,
         };
@@ -162,7 +166,7 @@ impl<'a> Job<'a> {
             let bytes = self.whole_message();
             let over_nodes = BuildOptions::new(self.ranks / g, bytes);
             let trees = build(self.collective, algorithm, &over_nodes)?;
-            return Ok(node_tree(&trees, g, shape.channels));
+            return Ok(node_tree(&trees, g, &shape.peers));
         }
         if self.ranks > RANKS_MAX {
             return Err(BuildError::Ranks { ranks: self.ranks }.into());
@@ -249,9 +253,11 @@ impl<'a> Job<'a> {
 
     /// Returns a step's time per byte: alone, and with what shares the links.
     fn step_us_per_byte(&self, step: &StepLoad) -> (f64, f64) {
-        let is_flat_ring = self.algorithm == Some(Algorithm::Ring)
-            && self.nodes() > 1
-            && self.parameters.channels != Channels::One;
+        let is_ring = matches!(
+            self.algorithm,
+            Some(Algorithm::Ring | Algorithm::SendRecvRing)
+        );
+        let is_flat_ring = is_ring && self.nodes() > 1 && self.parameters.channels != Channels::One;
         if !is_flat_ring {
             return (step.own_us_per_byte, step.us_per_byte);
         }

@@ -93,7 +93,23 @@ impl Run {
     }
 }
 
-/// Returns the fastest number of pieces: with F the bytes' time of the first piece through all
+/// Returns the time of k pieces of a size, the last of which may be shorter.
+fn in_pieces(bytes: f64, piece: f64, k: f64, first: &Linear, next: &Linear) -> Parts {
+    let others = Linear {
+        latency: (k - 1.0) * next.latency,
+        ..*next
+    };
+    first.at(piece).then(others.at(bytes - piece))
+}
+
+/// Returns the time in pieces of a size, at least one.
+fn of_size(bytes: f64, piece: f64, first: &Linear, next: &Linear) -> Parts {
+    let piece = piece.max(1.0).min(bytes);
+    let k = (bytes / piece.max(1.0)).ceil().max(1.0);
+    in_pieces(bytes, piece, k, first, next)
+}
+
+/// Returns the time in the fastest number of pieces: with F the bytes' time of the first piece through all
 /// steps and f that of each other, F M/K + (K-1)(o + f M/K) is least at sqrt((F - f) M/o).
 fn best(in_pieces: impl Fn(f64) -> Parts, bytes: f64, first: &Linear, next: &Linear) -> Parts {
     let rate = |line: &Linear| line.transfer + line.stall + line.reduction;
@@ -121,15 +137,10 @@ impl Cost {
                 next,
                 pieces,
             } => {
-                let in_pieces = |k: f64| {
-                    let others = next.at(bytes / k).repeated(k - 1.0);
-                    first.at(bytes / k).then(others)
-                };
+                let in_pieces = |k: f64| in_pieces(bytes, bytes / k, k, first, next);
                 after(match pieces {
                     Pieces::Count(k) => in_pieces(k.get().into()),
-                    Pieces::Of(piece) => {
-                        in_pieces((bytes / piece.as_f64().max(1.0)).ceil().max(1.0))
-                    }
+                    Pieces::Of(piece) => of_size(bytes, piece.as_f64(), first, next),
                     Pieces::Best => best(in_pieces, bytes, first, next),
                 })
             }

@@ -5,12 +5,14 @@ use crate::parameters::Channels;
 use tier6_collective::{Algorithm, BidirForm, Collective, Partner};
 
 /// What a pattern depends on beside collective and algorithm.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) ranks: u32,
     /// g, when all nodes have as many ranks; otherwise N.
     pub(crate) per_node: u32,
     pub(crate) channels: Channels,
+    /// To whom in its node a rank's channels go on, and the part of each.
+    pub(crate) peers: Vec<Vec<(u32, f64)>>,
     pub(crate) bidir: BidirForm,
     pub(crate) partner: Partner,
 }
@@ -100,28 +102,28 @@ fn ring(shape: &Shape) -> Vec<Send> {
     // Of g channels that start at different ranks, one leaves the node at each rank.
     let leaving = if across { chunk / f64::from(g) } else { 0.0 };
     let staying = chunk - leaving;
-    let mut sends = Vec::new();
-    for rank in 0..ranks {
-        let (node, local) = (rank / g, rank % g);
-        let peer = |distance| node * g + (local + distance) % g;
-        let peers = match shape.channels {
-            Channels::AllPeers => g - 1,
-            Channels::One | Channels::Rotated => 1,
-        };
-        sends.extend((1..=peers).map(|distance| Send::Pair {
+    let mut sends = inside(&shape.peers, staying);
+    if across {
+        sends.extend((0..ranks).map(|rank| Send::Pair {
             src: rank,
-            dst: peer(distance),
-            share: staying / f64::from(peers),
+            dst: (rank + g) % ranks,
+            share: leaving,
         }));
-        if across {
-            sends.push(Send::Pair {
-                src: rank,
-                dst: (rank + g) % ranks,
-                share: leaving,
-            });
-        }
     }
     sends
+}
+
+/// One step inside the nodes: every rank passes a share on.
+pub(super) fn inside(peers: &[Vec<(u32, f64)>], share: f64) -> Vec<Send> {
+    let ranks = (0..).zip(peers);
+    let sends = ranks.flat_map(|(src, peers)| {
+        peers.iter().map(move |(dst, part)| Send::Pair {
+            src,
+            dst: *dst,
+            share: share * part,
+        })
+    });
+    sends.collect()
 }
 
 /// One phase of a bidirectional ring.
@@ -150,18 +152,7 @@ fn hierarchy(collective: Collective, shape: &Shape) -> Option<Vec<Step>> {
     }
     let nodes = ranks / g;
     let (inside_share, across_share) = (1.0 / f64::from(g), 1.0 / f64::from(ranks));
-    let peers = match shape.channels {
-        Channels::AllPeers => g.saturating_sub(1).max(1),
-        Channels::One | Channels::Rotated => 1,
-    };
-    let inside: Vec<Send> = (0..ranks)
-        .flat_map(|rank| (1..=peers).map(move |distance| (rank, distance)))
-        .map(|(rank, distance)| Send::Pair {
-            src: rank,
-            dst: rank / g * g + (rank % g + distance) % g,
-            share: inside_share / f64::from(peers),
-        })
-        .collect();
+    let inside = inside(&shape.peers, inside_share);
     let across: Vec<Send> = (0..ranks)
         .map(|rank| Send::Pair {
             src: rank,
