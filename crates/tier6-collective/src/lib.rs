@@ -1,17 +1,18 @@
 //! The names of collective communication (collectives, algorithms, protocols, data types,
-//! reduction operators, and the bus factors that turn algorithm into bus bandwidth), and
+//! reduction operators, versions, and the bus factors that turn algorithm into bus bandwidth), and
 //! schedules: what each algorithm really sends.
 //!
 //! Names in text follow the command-line contract (`all_reduce`, `halving_doubling`, `ll128`);
 //! the readers of other tools' spellings live with the formats, in `tier6-measure` and
 //! `tier6-nccl`. [`build`] makes the [`Schedule`] of a collective and an algorithm,
 //! [`Schedule::check`] proves that a schedule computes its collective, and custom schedules come
-//! from JSON ([`read_json`]) XML.
+//! from JSON ([`read_json`]) or MSCCL's XML ([`read_msccl`]).
 
 mod algorithm;
 mod collective;
 mod datatype;
 mod schedule;
+mod version;
 
 pub use algorithm::{Algorithm, Path, Protocol};
 pub use collective::Collective;
@@ -22,3 +23,4 @@ pub use schedule::{
     RankId, ReadError, ReadMscclError, Route, SCHEMA, Schedule, Slot, Steps, TorusPorts, Transfer,
     TransferId, Violation, build, offered, offers, read_json, read_msccl,
 };
+pub use version::{LibraryVersion, ParseVersionError};

@@ -20,6 +20,7 @@ pub use dataset::{
 pub use index::{SetFacts, read_index};
 pub use read::{ReadError, ReadOptions, read, read_text};
 pub use run::{Correctness, Device, Footer, Run, RunEnd, RunSetup, SizeStep};
-pub use trace::{LibraryVersion, Selection, Trace};
+pub use tier6_collective::LibraryVersion;
+pub use trace::{Selection, Trace};
 pub use warning::{Parsed, Warning, WarningCode};
 pub use write::{CsvSheet, to_json_lines, to_nccl_tests_text, to_tier6_csv};

@@ -1,8 +1,6 @@
-//! What NCCL logs about itself: the path chosen per size, its version.
+//! What NCCL logs about itself: the path chosen per size, its version, its communicators.
 
-use std::fmt;
-use std::str::FromStr;
-use tier6_collective::{Collective, Path};
+use tier6_collective::{Collective, LibraryVersion, Path};
 use tier6_units::{Bytes, Micros};
 
 /// Facts from NCCL log lines.
@@ -79,64 +77,5 @@ impl Selection {
         }
         let whole = self.bytes.get().checked_mul(u64::from(ranks?))?;
         Some(Bytes::new(whole))
-    }
-}
-
-/// A three-part version of NCCL or RCCL.
-///
-/// ```
-/// use tier6_measure::LibraryVersion;
-/// assert_eq!("2.22.3".parse(), Ok(LibraryVersion::new(2, 22, 3)));
-/// assert_eq!(LibraryVersion::from_code(23004), Some(LibraryVersion::new(2, 30, 4)));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LibraryVersion {
-    /// Always 2 so far.
-    pub major: u32,
-    /// The release.
-    pub minor: u32,
-    /// The patch.
-    pub patch: u32,
-}
-
-impl LibraryVersion {
-    /// Makes a version of its three parts.
-    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
-        Self {
-            major,
-            minor,
-            patch,
-        }
-    }
-
-    /// Reads `NCCL_VERSION_CODE`: 2700 is 2.7.0, 23004 is 2.30.4; `None` when it is neither.
-    pub const fn from_code(code: u32) -> Option<Self> {
-        match code {
-            2000..=2899 => Some(Self::new(code / 1000, code % 1000 / 100, code % 100)),
-            20900..=99999 => Some(Self::new(code / 10_000, code % 10_000 / 100, code % 100)),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for LibraryVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
-    }
-}
-
-impl FromStr for LibraryVersion {
-    type Err = ();
-
-    /// Reads `2.22.3`, ignoring what follows the third number (`2.22.3+cuda12.6`).
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut parts = text.splitn(3, '.');
-        let mut next = || parts.next().ok_or(());
-        let major = next()?.parse().map_err(|_| ())?;
-        let minor = next()?.parse().map_err(|_| ())?;
-        let rest = next()?;
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let patch = rest[..digits].parse().map_err(|_| ())?;
-        Ok(Self::new(major, minor, patch))
     }
 }

@@ -26,7 +26,6 @@ mod settings;
 mod term;
 mod tuner_config;
 mod verify;
-mod version;
 mod why_not;
 
 pub use call::Call;
@@ -48,6 +47,7 @@ pub use release::{Evidence, FoundRelease, RELEASES, Release, UnknownVersionError
 pub use schedule::{Scheduled, Shares, UserCall};
 pub use settings::{FilterError, NcclError, Settings};
 pub use term::{Operation, Term};
+pub use tier6_collective::{LibraryVersion, ParseVersionError};
 pub use tuner_config::{
     Buffers, Channels, Dialect, Finding, Fixed, Interval, LintContext, PerfCsvError, PerfRow,
     PerfRows, PluginAnswer, PluginQuery, RuleCode, ScriptMetric, ScriptRanges, Severity,
@@ -57,5 +57,4 @@ pub use tuner_config::{
 pub use verify::{
     Difference, Group, OracleFile, TableReport, Tally, VerifyError, VerifyReport, verify,
 };
-pub use version::{ParseVersionError, Version};
 pub use why_not::WhyNot;

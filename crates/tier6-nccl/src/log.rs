@@ -11,17 +11,17 @@ mod printed;
 
 use crate::candidate::NcclAlgorithm;
 use crate::communicator::{Cpu, Graph, Pattern};
-use crate::version::Version;
 pub use identify::{Identified, IdentifyError, TableBasis};
 use line::Fact;
 pub use printed::PrintedTable;
 use std::collections::BTreeMap;
+use tier6_collective::LibraryVersion;
 
 /// What a log says about communicators.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NcclLog {
     /// The version line, if there is one.
-    pub version: Option<Version>,
+    pub version: Option<LibraryVersion>,
     /// Variables that the log reports as set, in the order of their names.
     pub env: BTreeMap<String, String>,
     /// Communicators in the order of their first line.

@@ -6,7 +6,7 @@
 
 use crate::communicator::{CommunicatorSource, read_communicator};
 use crate::release::Release;
-use crate::version::Version;
+use tier6_collective::LibraryVersion;
 
 /// One line per system and release that changed it, releases ascending.
 const SYSTEMS: &str = include_str!("../data/systems.jsonl");
@@ -31,7 +31,7 @@ fn hint(nearest: &[&str]) -> String {
 
 struct Label {
     id: &'static str,
-    version: Version,
+    version: LibraryVersion,
 }
 
 /// Returns every line with what it starts with; the rest is read only when asked for.
@@ -144,7 +144,7 @@ mod tests {
                 "2.30.7",
             ),
         ] {
-            let version: Version = version.parse().unwrap();
+            let version: LibraryVersion = version.parse().unwrap();
             let release = Release::for_version(version).unwrap().release;
             for line in lines.lines() {
                 let theirs = read_communicator(line, release).unwrap();

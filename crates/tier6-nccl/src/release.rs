@@ -8,8 +8,8 @@ mod table;
 
 use crate::communicator::{Communicator, Cpu};
 use crate::path_type::{PathNumbers, PathType};
-use crate::version::Version;
 pub use table::RELEASES;
+use tier6_collective::LibraryVersion;
 
 /// A value per algorithm and protocol, in NCCL's order.
 pub(crate) type PerCandidate<T> = [[T; 3]; 7];
@@ -34,7 +34,7 @@ pub enum Evidence {
     reason = "each is one documented difference between releases"
 )]
 pub struct Release {
-    pub(crate) version: Version,
+    pub(crate) version: LibraryVersion,
     pub(crate) evidence: Evidence,
 
     // Constants.
@@ -277,7 +277,7 @@ pub(crate) enum CellRule {
 
 impl Release {
     /// Returns the version whose constants these are.
-    pub fn version(&self) -> Version {
+    pub fn version(&self) -> LibraryVersion {
         self.version
     }
 
@@ -293,12 +293,12 @@ impl Release {
     /// Fails for a version older than the oldest release known.
     ///
     /// ```
-    /// use tier6_nccl::{Release, Version};
-    /// let found = Release::for_version(Version::new(2, 22, 4)).unwrap();
-    /// assert_eq!(found.release.version(), Version::new(2, 22, 3));
+    /// use tier6_nccl::{LibraryVersion, Release};
+    /// let found = Release::for_version(LibraryVersion::new(2, 22, 4)).unwrap();
+    /// assert_eq!(found.release.version(), LibraryVersion::new(2, 22, 3));
     /// assert!(found.substitute_note().unwrap().contains("2.22.4"));
     /// ```
-    pub fn for_version(version: Version) -> Result<FoundRelease, UnknownVersionError> {
+    pub fn for_version(version: LibraryVersion) -> Result<FoundRelease, UnknownVersionError> {
         RELEASES
             .iter()
             .rev()
@@ -335,7 +335,7 @@ pub struct FoundRelease {
     /// The release.
     pub release: &'static Release,
     /// The version that was asked for.
-    pub asked: Version,
+    pub asked: LibraryVersion,
 }
 
 impl FoundRelease {
@@ -356,9 +356,9 @@ impl FoundRelease {
 #[error("NCCL {version} is older than {oldest}, the oldest release known")]
 pub struct UnknownVersionError {
     /// The version that was asked for.
-    pub version: Version,
+    pub version: LibraryVersion,
     /// The oldest release known.
-    pub oldest: Version,
+    pub oldest: LibraryVersion,
 }
 
 #[cfg(test)]
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn an_unknown_version_takes_the_nearest_older_release() {
         let found = |text: &str| {
-            let version: Version = text.parse().unwrap();
+            let version: LibraryVersion = text.parse().unwrap();
             Release::for_version(version).map(|found| found.release.version.to_string())
         };
         assert_eq!(found("2.22.3").unwrap(), "2.22.3");

@@ -10,8 +10,8 @@ mod tables;
 
 use crate::cost_table::CostTable;
 use crate::release::{Release, UnknownVersionError};
-use crate::version::{ParseVersionError, Version};
 use std::collections::BTreeMap;
+use tier6_collective::{LibraryVersion, ParseVersionError};
 
 /// How many examples of differences a report keeps per file.
 const EXAMPLES_MAX: usize = 20;
@@ -137,14 +137,14 @@ enum Kind {
 struct Place<'a> {
     /// The folder whose communicators its rows name.
     communicators: &'a str,
-    version: Version,
+    version: LibraryVersion,
     release: &'static Release,
     kind: Kind,
 }
 
 /// Communicators with their tables, by folder, version and id. One that NCCL refuses has no
 /// table.
-type Known<'a> = BTreeMap<(&'a str, Version), BTreeMap<String, CostTable>>;
+type Known<'a> = BTreeMap<(&'a str, LibraryVersion), BTreeMap<String, CostTable>>;
 
 /// Compares every row of every file.
 ///
@@ -207,7 +207,7 @@ fn place(name: &str) -> Result<Place<'_>, VerifyError> {
         ("sched", ".csv") | ("env", ".sched.csv") => Kind::Schedules,
         _ => return Err(unknown()),
     };
-    let version: Version = version.parse().map_err(|source| VerifyError::Version {
+    let version: LibraryVersion = version.parse().map_err(|source| VerifyError::Version {
         file: name.to_owned(),
         source,
     })?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use tier6_nccl::{
-    CommunicatorSource, NcclAlgorithm, Release, Settings, Version, read_communicator,
+    CommunicatorSource, LibraryVersion, NcclAlgorithm, Release, Settings, read_communicator,
 };
 
 /// Variables whose effect needs the search that tier6 does not have.
@@ -25,7 +25,7 @@ fn read_lines(folder: &Path, file: &str, release: &'static Release) -> Vec<Commu
 }
 
 /// Applies the environment of every recorded communicator to the one recorded without it.
-fn check(version: Version) {
+fn check(version: LibraryVersion) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let full = root.join("../../../shared/nccl");
     let (folder, which) = if full.is_dir() {
@@ -75,10 +75,10 @@ fn check(version: Version) {
 
 #[test]
 fn variables_change_the_communicator_of_2_22() {
-    check(Version::new(2, 22, 3));
+    check(LibraryVersion::new(2, 22, 3));
 }
 
 #[test]
 fn variables_change_the_communicator_of_2_30() {
-    check(Version::new(2, 30, 7));
+    check(LibraryVersion::new(2, 30, 7));
 }

@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 use tier6_collective::{DataType, Protocol, RedOp};
 use tier6_nccl::{
-    AssembleError, Call, CostTable, Machine, NcclAlgorithm, NcclCollective, PathType, Pattern,
-    Release, Settings, Version, read_graph_xml,
+    AssembleError, Call, CostTable, LibraryVersion, Machine, NcclAlgorithm, NcclCollective,
+    PathType, Pattern, Release, Settings, read_graph_xml,
 };
 
 const GRAPHS: &str = include_str!("data/graph/two-switches.xml");
 
 #[test]
 fn a_graph_file_and_the_number_of_ranks_are_enough_to_choose() {
-    let release = Release::for_version(Version::new(2, 22, 3))
+    let release = Release::for_version(LibraryVersion::new(2, 22, 3))
         .unwrap()
         .release;
     let file = read_graph_xml(GRAPHS, release).unwrap();

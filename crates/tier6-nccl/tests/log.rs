@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use tier6_collective::{DataType, Protocol, RedOp};
 use tier6_nccl::{
-    Call, Candidate, Communicator, CommunicatorSource, CostTable, CpuArch, CpuVendor, Machine,
-    NcclAlgorithm, NcclCollective, Pattern, Release, Settings, TableBasis, Version,
+    Call, Candidate, Communicator, CommunicatorSource, CostTable, CpuArch, CpuVendor,
+    LibraryVersion, Machine, NcclAlgorithm, NcclCollective, Pattern, Release, Settings, TableBasis,
     read_communicator, read_log,
 };
 
@@ -204,7 +204,7 @@ fn a_log_without_tables_guesses_and_says_so() {
          n3:9:9 [0] NCCL INFO Pattern 1, crossNic 0, nChannels 11, bw 22.000000/22.000000, type NVL/PIX, sameChannels 1\n\
          n3:9:9 [0] NCCL INFO comm 0x2 rank 0 nRanks 6 nNodes 1 localRanks 6 localRank 0 MNNVL 0\n",
     );
-    assert_eq!(log.version, Some(Version::new(2, 27, 3)));
+    assert_eq!(log.version, Some(LibraryVersion::new(2, 27, 3)));
     assert_eq!(log.env["NCCL_PROTO"], "^LL128");
     assert_eq!(log.env["NCCL_MAX_NCHANNELS"], "8");
     let release = release("2.27.3");

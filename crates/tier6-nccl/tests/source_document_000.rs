@@ -3,14 +3,14 @@
 
 use tier6_collective::{DataType, Protocol, RedOp};
 use tier6_nccl::{
-    Call, Candidate, CostTable, NcclAlgorithm, NcclCollective, Operation, Release, Settings,
-    Version, read_communicator,
+    Call, Candidate, CostTable, LibraryVersion, NcclAlgorithm, NcclCollective, Operation, Release,
+    Settings, read_communicator,
 };
 
 const COMMUNICATOR: &str = include_str!("data/communicator/v100x4-nv2.json");
 
 fn table() -> CostTable {
-    let release = Release::for_version(Version::new(2, 22, 3))
+    let release = Release::for_version(LibraryVersion::new(2, 22, 3))
         .unwrap()
         .release;
     let source = read_communicator(COMMUNICATOR, release).unwrap();

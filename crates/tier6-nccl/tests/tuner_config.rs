@@ -7,8 +7,8 @@ use std::fs;
 use std::path::Path;
 use tier6_collective::{DataType, Protocol, RedOp};
 use tier6_nccl::{
-    Buffers, Call, Candidate, Channels, CostTable, Dialect, Interval, LintContext, NcclAlgorithm,
-    NcclCollective, PluginQuery, Release, RuleCode, Settings, TunerRule, Version, fix_config,
+    Buffers, Call, Candidate, Channels, CostTable, Dialect, Interval, LibraryVersion, LintContext,
+    NcclAlgorithm, NcclCollective, PluginQuery, Release, RuleCode, Settings, TunerRule, fix_config,
     lint_config, named_system, read_config, write_config,
 };
 
@@ -136,7 +136,7 @@ fn ncclx_counts_bytes_per_rank_and_ranks_per_node() {
     );
 }
 
-fn h100_table(version: Version) -> CostTable {
+fn h100_table(version: LibraryVersion) -> CostTable {
     let release = Release::for_version(version).unwrap().release;
     let source = named_system("h100x8-dgx", release).unwrap();
     CostTable::new(release, source.communicator, Settings::unset(release))
@@ -156,7 +156,7 @@ fn all_reduce(table: &CostTable, bytes: u64) -> Call {
 
 #[test]
 fn a_rule_changes_the_choice_and_a_call_without_one_gets_one_channel() {
-    let table = h100_table(Version::new(2, 30, 7));
+    let table = h100_table(LibraryVersion::new(2, 30, 7));
     let text = "allreduce,0,65536,tree,ll,2,-1,-1\n\
                 allreduce,65537,1048576,ring,simple,-1,-1,-1\n\
                 allreduce,1048577,4194304,ring,simple,0,-1,-1\n";
@@ -262,8 +262,8 @@ fn candidates_that_take_turns_are_noise() {
 
 #[test]
 fn a_communicator_and_an_environment_tell_more() {
-    let table = h100_table(Version::new(2, 30, 7));
-    let release = Release::for_version(Version::new(2, 24, 3))
+    let table = h100_table(LibraryVersion::new(2, 30, 7));
+    let release = Release::for_version(LibraryVersion::new(2, 24, 3))
         .unwrap()
         .release;
     let source = named_system("b200x8-dgx", release).unwrap();
@@ -297,7 +297,7 @@ fn repairs_are_safe_and_leave_the_rest() {
 
 #[test]
 fn nccls_own_choices_as_rules_are_clean_and_change_nothing() {
-    let table = h100_table(Version::new(2, 30, 7));
+    let table = h100_table(LibraryVersion::new(2, 30, 7));
     let mut rules = Vec::new();
     for collective in NcclCollective::ALL {
         rules.extend(table.own_rules(collective).unwrap());

@@ -30,7 +30,7 @@ pub use lint::{LintReport, LintedFile, lint_csv, lint_json, lint_markdown, lint_
 pub use verify::{verify_csv, verify_json, verify_markdown, verify_table};
 
 use crate::number::count;
-use tier6_nccl::{NcclCollective, Version};
+use tier6_nccl::{LibraryVersion, NcclCollective};
 
 /// What a report of the tuner is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +38,9 @@ pub struct TunerSubject {
     /// Where the communicator comes from: a path, or the name of a system.
     pub source: String,
     /// The NCCL version that was asked for.
-    pub nccl: Version,
+    pub nccl: LibraryVersion,
     /// The release whose tables were used: that version, or the nearest older one.
-    pub version_used: Version,
+    pub version_used: LibraryVersion,
     /// Ranks of the communicator.
     pub ranks: i32,
     /// Nodes of the communicator.

@@ -40,7 +40,7 @@ pub use tier6_collective::{Collective, DataType, RedOp};
 pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};
 pub use tier6_measure::{Dialect, ReadOptions};
 pub use tier6_nccl::{
-    Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, Machine, NcclCollective, Version,
+    Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, LibraryVersion, Machine, NcclCollective,
     system_names,
 };
 pub use tier6_report::{Charset, Color, Detail, Style, TunerView};

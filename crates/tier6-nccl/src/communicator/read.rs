@@ -6,9 +6,9 @@
 use super::{Communicator, CommunicatorError, Cpu, CpuArch, CpuVendor, Graph, Pattern};
 use crate::candidate::NcclAlgorithm;
 use crate::release::{Release, UnknownVersionError};
-use crate::version::{ParseVersionError, Version};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use tier6_collective::{LibraryVersion, ParseVersionError};
 
 /// A communicator with what its file says about its origin.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct CommunicatorSource {
     /// The file's name of the communicator.
     pub id: Option<String>,
     /// The version whose search found the graphs.
-    pub version: Option<Version>,
+    pub version: Option<LibraryVersion>,
     /// The environment of that run, already contained in the communicator's counts.
     pub env: BTreeMap<String, String>,
     /// The communicator.
@@ -49,7 +49,7 @@ pub enum ReadCommunicatorError {
         /// What the file holds.
         path: String,
         /// The release whose numbers were used.
-        version: Version,
+        version: LibraryVersion,
     },
     /// The values contradict each other.
     #[error(transparent)]
@@ -80,7 +80,7 @@ pub fn read_communicator(
     let raw: RawCommunicator = raw.ok_or_else(|| {
         ReadCommunicatorError::Json(serde::de::Error::custom("`inputs` is not an object"))
     })?;
-    let version: Option<Version> = line.version.as_deref().map(str::parse).transpose()?;
+    let version: Option<LibraryVersion> = line.version.as_deref().map(str::parse).transpose()?;
     let numbers_of = match version {
         Some(version) => Release::for_version(version)?.release,
         None => release,

@@ -5,11 +5,11 @@
 use super::printed::TableRow;
 use crate::communicator::{Cpu, Graph, Pattern, cpu_from_numbers};
 use crate::path_type::PathType;
-use crate::version::Version;
+use tier6_collective::LibraryVersion;
 
 /// What a line says that the tuner wants to know.
 pub(super) enum Fact {
-    Version(Version),
+    Version(LibraryVersion),
     Env {
         name: String,
         value: String,

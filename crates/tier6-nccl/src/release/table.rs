@@ -9,7 +9,7 @@ use super::{
     PerCandidate, PerScale, Release, RingBackup, RingLl, ScheduleRules,
 };
 use crate::path_type::PathNumbers;
-use crate::version::Version;
+use tier6_collective::LibraryVersion;
 
 /// Every release known, oldest first.
 pub static RELEASES: [Release; 16] = [
@@ -121,7 +121,7 @@ const HOPPER: usize = 2;
 const BLACKWELL: usize = 3;
 
 const V2_19_3: Release = Release {
-    version: Version::new(2, 19, 3),
+    version: LibraryVersion::new(2, 19, 3),
     evidence: Evidence::Oracle,
     base_latency_us: BASE,
     hw_latency_us: [NVLINK, PCI, NETWORK],
@@ -173,7 +173,7 @@ const V2_19_3: Release = Release {
 };
 
 const V2_20_5: Release = Release {
-    version: Version::new(2, 20, 5),
+    version: LibraryVersion::new(2, 20, 5),
     mnnvl_is_one_node: true,
     collnet_gather: CollNetGather::ByHeads,
     gather_ratio: GatherRatio::AllButCollNetDirect,
@@ -185,7 +185,7 @@ const V2_20_5: Release = Release {
 };
 
 const V2_21_5: Release = Release {
-    version: Version::new(2, 21, 5),
+    version: LibraryVersion::new(2, 21, 5),
     hw_latency_us: [
         with_cell(
             with_cell(NVLINK, NVLS, SIMPLE, 25.0),
@@ -207,7 +207,7 @@ const V2_21_5: Release = Release {
 };
 
 const V2_22_3: Release = Release {
-    version: Version::new(2, 22, 3),
+    version: LibraryVersion::new(2, 22, 3),
     work_elements: 16,
     net_overhead_cpu: CpuSource::Communicator,
     ring_backup: Some(RingBackup::EnabledProtocols),
@@ -221,7 +221,7 @@ const V2_22_3: Release = Release {
 };
 
 const V2_23_4: Release = Release {
-    version: Version::new(2, 23, 4),
+    version: LibraryVersion::new(2, 23, 4),
     base_latency_us: with_cell(BASE, TREE, SIMPLE, 8.4),
     hw_latency_us: [
         with_cell(V2_22_3.hw_latency_us[0], TREE, SIMPLE, 4.0),
@@ -247,7 +247,7 @@ const V2_23_4: Release = Release {
 };
 
 const V2_24_3: Release = Release {
-    version: Version::new(2, 24, 3),
+    version: LibraryVersion::new(2, 24, 3),
     cpu: CpuSource::Communicator,
     pat: Some(PatRules {
         bandwidth_factor: 0.75,
@@ -261,7 +261,7 @@ const V2_24_3: Release = Release {
 };
 
 const V2_25_1: Release = Release {
-    version: Version::new(2, 25, 1),
+    version: LibraryVersion::new(2, 25, 1),
     ll_max_gbs: with_row(V2_24_3.ll_max_gbs, BLACKWELL, [282.0, 90.0, 70.0]),
     ring_ll128_cap_gbs: with_row(RING_LL128_CAP, BLACKWELL, [73.4; 3]),
     tree_ll128_cap_gbs: with_row(TREE_LL128_CAP, BLACKWELL, [73.4, 73.4, 58.0]),
@@ -279,7 +279,7 @@ const V2_25_1: Release = Release {
 };
 
 const V2_26_6: Release = Release {
-    version: Version::new(2, 26, 6),
+    version: LibraryVersion::new(2, 26, 6),
     path_numbers: PathNumbers::OF_2_26,
     tree_pattern: PatternSource::Communicator,
     pat: Some(PatRules {
@@ -295,7 +295,7 @@ const V2_26_6: Release = Release {
 };
 
 const V2_27_3: Release = Release {
-    version: Version::new(2, 27, 3),
+    version: LibraryVersion::new(2, 27, 3),
     path_numbers: PathNumbers::OF_2_27_3,
     collnet_gather: CollNetGather::ByNetwork,
     nvls: NvlsModel::SlowerLinkAndGather,
@@ -313,7 +313,7 @@ const V2_27_3: Release = Release {
 };
 
 const V2_27_7: Release = Release {
-    version: Version::new(2, 27, 7),
+    version: LibraryVersion::new(2, 27, 7),
     path_numbers: PathNumbers::FROM_2_27_7,
     ll128: Ll128Rules {
         network: Ll128Network::PxnIfC2c,
@@ -323,7 +323,7 @@ const V2_27_7: Release = Release {
 };
 
 const V2_28_3: Release = Release {
-    version: Version::new(2, 28, 3),
+    version: LibraryVersion::new(2, 28, 3),
     evidence: Evidence::Description,
     base_latency_us: {
         let mut base = V2_27_7.base_latency_us;
@@ -352,13 +352,13 @@ const V2_28_3: Release = Release {
 };
 
 const V2_28_7: Release = Release {
-    version: Version::new(2, 28, 7),
+    version: LibraryVersion::new(2, 28, 7),
     ring_ll128_cap_gbs: with_row(RING_LL128_CAP, BLACKWELL, [73.4, 34.6, 73.4]),
     ..V2_28_3
 };
 
 const V2_28_9: Release = Release {
-    version: Version::new(2, 28, 9),
+    version: LibraryVersion::new(2, 28, 9),
     evidence: Evidence::Oracle,
     hw_latency_us: [
         V2_28_7.hw_latency_us[0],
@@ -373,7 +373,7 @@ const V2_28_9: Release = Release {
 };
 
 const V2_29_2: Release = Release {
-    version: Version::new(2, 29, 2),
+    version: LibraryVersion::new(2, 29, 2),
     evidence: Evidence::Description,
     ring_ll128_cap_gbs: with_row(RING_LL128_CAP, BLACKWELL, [34.5, 34.6, 34.5]),
     start_time_us: f32::MAX,
@@ -387,14 +387,14 @@ const V2_29_2: Release = Release {
 };
 
 const V2_29_7: Release = Release {
-    version: Version::new(2, 29, 7),
+    version: LibraryVersion::new(2, 29, 7),
     evidence: Evidence::Oracle,
     ring_ll128_cap_gbs: with_row(RING_LL128_CAP, BLACKWELL, [40.0; 3]),
     ..V2_29_2
 };
 
 const V2_30_7: Release = Release {
-    version: Version::new(2, 30, 7),
+    version: LibraryVersion::new(2, 30, 7),
     work_elements: 8,
     nvls: NvlsModel::Efficiency {
         efficiency: [0.0, 0.0, 0.85, 0.74],

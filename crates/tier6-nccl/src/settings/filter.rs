@@ -223,17 +223,17 @@ impl<'a> List<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::version::Version;
+    use tier6_collective::LibraryVersion;
 
-    fn algorithms(version: Version, text: &str) -> Result<Filter, FilterError> {
+    fn algorithms(version: LibraryVersion, text: &str) -> Result<Filter, FilterError> {
         let release = Release::for_version(version).unwrap().release;
         let mut filter = Filter::open(release);
         filter.read_algorithms(text, release)?;
         Ok(filter)
     }
 
-    const OLD: Version = Version::new(2, 22, 3);
-    const NEW: Version = Version::new(2, 30, 7);
+    const OLD: LibraryVersion = LibraryVersion::new(2, 22, 3);
+    const NEW: LibraryVersion = LibraryVersion::new(2, 30, 7);
 
     #[test]
     fn an_old_list_ignores_what_it_does_not_know() {

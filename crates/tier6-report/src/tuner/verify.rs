@@ -9,7 +9,7 @@ use crate::style::{Detail, Style, Tone};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use tier6_nccl::{Difference, Tally, VerifyReport, Version};
+use tier6_nccl::{Difference, LibraryVersion, Tally, VerifyReport};
 
 /// A line of a table of counts.
 struct Counted {
@@ -154,7 +154,7 @@ fn system_of(name: &str) -> String {
     if is_random { "random" } else { name }.to_owned()
 }
 
-fn version_of(file: &str) -> Option<Version> {
+fn version_of(file: &str) -> Option<LibraryVersion> {
     let name = file.rsplit('/').next()?;
     let end = name.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     name[..end].trim_end_matches('.').parse().ok()

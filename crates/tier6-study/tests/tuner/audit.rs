@@ -3,7 +3,7 @@
 use crate::sweeps::{
     RING_LL, RING_SIMPLE, TREE_LL, analyzed, drawn, file, l40s, line, two_regions,
 };
-use tier6_nccl::{CostTable, Release, Settings, Version, named_system};
+use tier6_nccl::{CostTable, LibraryVersion, Release, Settings, named_system};
 use tier6_stats::Rng;
 use tier6_study::{
     AttributionBasis, ChoiceBasis, ChoiceVerdict, Forced, Predictions, audit_choices,
@@ -26,7 +26,7 @@ const DOCUMENT_000: [(u64, &str, &str, &str, &str); 11] = [
 ];
 
 fn v100() -> CostTable {
-    let release = Release::for_version(Version::new(2, 22, 3))
+    let release = Release::for_version(LibraryVersion::new(2, 22, 3))
         .unwrap()
         .release;
     let communicator = named_system("v100x4-nv2", release).unwrap().communicator;

@@ -2,12 +2,13 @@
 
 use tier6_collective::{DataType, RedOp};
 use tier6_nccl::{
-    CostTable, Dialect, NcclCollective, Release, Settings, Version, named_system, read_config,
+    CostTable, Dialect, LibraryVersion, NcclCollective, Release, Settings, named_system,
+    read_config,
 };
 use tier6_study::{Chooser, Difference, diff_choosers};
 use tier6_units::Bytes;
 
-fn table(system: &str, version: Version) -> CostTable {
+fn table(system: &str, version: LibraryVersion) -> CostTable {
     let release = Release::for_version(version).unwrap().release;
     let communicator = named_system(system, release).unwrap().communicator;
     CostTable::new(release, communicator, Settings::unset(release))
@@ -19,7 +20,7 @@ fn sizes() -> Vec<Bytes> {
 
 #[test]
 fn a_chooser_does_not_differ_from_itself() {
-    let table = table("h100x8-dgx", Version::new(2, 27, 7));
+    let table = table("h100x8-dgx", LibraryVersion::new(2, 27, 7));
     let chooser = Chooser {
         table: &table,
         config: None,
@@ -35,8 +36,8 @@ fn a_chooser_does_not_differ_from_itself() {
 
 #[test]
 fn two_versions_differ_in_ranges_with_their_cost() {
-    let old = table("h100x8-dgx-4n", Version::new(2, 22, 3));
-    let new = table("h100x8-dgx-4n", Version::new(2, 30, 7));
+    let old = table("h100x8-dgx-4n", LibraryVersion::new(2, 22, 3));
+    let new = table("h100x8-dgx-4n", LibraryVersion::new(2, 30, 7));
     let (a, b) = (
         Chooser {
             table: &old,
@@ -71,7 +72,7 @@ fn two_versions_differ_in_ranges_with_their_cost() {
 
 #[test]
 fn a_tuner_file_differs_where_its_rules_differ() {
-    let table = table("v100x4-nv2", Version::new(2, 22, 3));
+    let table = table("v100x4-nv2", LibraryVersion::new(2, 22, 3));
     let text = "allreduce,0,1023,ring,simple,-1,-1,-1\n";
     let config = read_config(text, Dialect::Rccl);
     let own = Chooser {

@@ -101,7 +101,7 @@ fn source(
     request: &AuditRequest<'_>,
     tuner_request: &mut TunerRequest,
     referred: Reference,
-    measured: Option<tier6_nccl::Version>,
+    measured: Option<tier6_nccl::LibraryVersion>,
     selections: Vec<Selection>,
 ) -> Result<Source, Error> {
     let name = request.reference.to_owned();

@@ -5,8 +5,9 @@ use crate::Error;
 use crate::text::read_text;
 use std::collections::BTreeMap;
 use tier6_nccl::{
-    Communicator, CommunicatorSource, CostTable, Identified, Machine, NcclLog, RELEASES, Release,
-    Settings, TableBasis, Version, named_system, read_communicator, read_graph_xml, read_log,
+    Communicator, CommunicatorSource, CostTable, Identified, LibraryVersion, Machine, NcclLog,
+    RELEASES, Release, Settings, TableBasis, named_system, read_communicator, read_graph_xml,
+    read_log,
 };
 use tier6_report::TunerSubject;
 
@@ -29,7 +30,7 @@ pub struct TunerRequest {
     /// The communicator.
     pub input: CommunicatorInput,
     /// The NCCL version; without one the input's, else the newest known.
-    pub nccl: Option<Version>,
+    pub nccl: Option<LibraryVersion>,
     /// Variables of the environment; they win over the input's.
     pub env: Vec<(String, String)>,
     /// What is known of the machine where the input does not say it.
@@ -83,13 +84,13 @@ pub fn load_tuner(request: &TunerRequest) -> Result<Tuner, Error> {
 
 /// The release for a request, with what was said about it.
 struct Chosen {
-    asked: Version,
+    asked: LibraryVersion,
     release: &'static Release,
     notes: Vec<String>,
 }
 
 /// Takes the version of the request, else the input's, else the newest known.
-fn release(request: &TunerRequest, of_input: Option<Version>) -> Result<Chosen, Error> {
+fn release(request: &TunerRequest, of_input: Option<LibraryVersion>) -> Result<Chosen, Error> {
     let Some(asked) = request.nccl.or(of_input) else {
         let release = Release::newest();
         let asked = release.version();

@@ -5,14 +5,14 @@ use super::load::{CommunicatorInput, Tuner, TunerRequest, from_read_log, load_tu
 use crate::Error;
 use crate::text::read_text;
 use std::path::Path;
-use tier6_nccl::{Dialect, TunerConfig, Version, read_config, read_log, system_names};
+use tier6_nccl::{Dialect, LibraryVersion, TunerConfig, read_config, read_log, system_names};
 
 use super::lint::dialect_of;
 
 /// An argument, understood.
 pub(super) enum Reference {
     /// A version of NCCL.
-    Version(Version),
+    Version(LibraryVersion),
     /// A file or a name that makes a communicator.
     Communicator(CommunicatorInput),
     /// A log; its text, since standard input is read once.

@@ -10,7 +10,6 @@ use crate::text::read_text;
 use crate::{Error, Progress};
 use tier6_fit::{AnalysisOptions, analyze_run};
 use tier6_measure::{Dataset, LibraryVersion, Parsed, ReadError, ReadOptions, Run, Selection};
-use tier6_nccl::Version;
 use tier6_study::{Forced, ForcedError, Sweep, read_performance_csv, sweeps_of_run};
 
 /// Sweeps, and the inputs that could not be read.
@@ -18,7 +17,7 @@ use tier6_study::{Forced, ForcedError, Sweep, read_performance_csv, sweeps_of_ru
 pub(super) struct ReadSweeps {
     pub(super) sweeps: Vec<Sweep>,
     /// The version that a run states, the first one.
-    pub(super) version: Option<Version>,
+    pub(super) version: Option<LibraryVersion>,
     pub(super) failures: Vec<Error>,
 }
 
@@ -108,9 +107,7 @@ impl ReadSweeps {
             let sweeps =
                 sweeps_of_run(&label, forced, &analyses).map_err(|error| malformed(&error))?;
             self.sweeps.extend(sweeps);
-            self.version = self
-                .version
-                .or_else(|| run.setup.library_version.and_then(version));
+            self.version = self.version.or(run.setup.library_version);
         }
         Ok(())
     }
@@ -122,12 +119,6 @@ fn label(file: &Input, run: usize, runs: usize) -> String {
     } else {
         file.id()
     }
-}
-
-fn version(library: LibraryVersion) -> Option<Version> {
-    let part = |number: u32| u16::try_from(number).ok();
-    let (major, minor, patch) = (library.major, library.minor, library.patch);
-    Some(Version::new(part(major)?, part(minor)?, part(patch)?))
 }
 
 fn forced(file: &Input, run: &Run) -> Result<Forced, ForcedError> {

@@ -131,7 +131,7 @@ pub fn dialect(name: &str) -> Result<TunerDialect, Failure> {
 }
 
 /// Reads an NCCL version.
-pub fn version(text: &str) -> Result<tier6::Version, Failure> {
+pub fn version(text: &str) -> Result<tier6::LibraryVersion, Failure> {
     text.parse().map_err(|error| Failure::Usage {
         message: format!("`--nccl`: {error}"),
         hint: None,
