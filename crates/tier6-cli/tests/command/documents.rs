@@ -25,11 +25,17 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
+/// Runs a command; `| head -20` behind it keeps the first lines, as in a shell.
 fn output(command: &str) -> String {
+    let (command, lines) = match command.split_once("| head -") {
+        Some((command, lines)) => (command, lines.trim().parse().unwrap()),
+        None => (command, usize::MAX),
+    };
     let arguments: Vec<&str> = command.split_whitespace().collect();
     let said = Run::new(&arguments).current_dir(&root()).said();
     assert!(matches!(said.code, 0 | 10), "{command}: {}", said.stderr);
-    said.stdout
+    let kept: Vec<&str> = said.stdout.lines().take(lines).collect();
+    kept.join("\n") + "\n"
 }
 
 /// Returns the page with every block as the program prints it now.
