@@ -54,3 +54,55 @@ fn many_equal_warnings_are_counted() {
     let said = said(&text);
     assert!(said.contains("150 more like that [cut-row]"), "{said}");
 }
+
+#[test]
+fn a_gap_in_the_count_or_the_type_leaves_a_row() {
+    let with = |bytes: u64, count: &str, datatype: &str| {
+        format!(
+            "{bytes:12} {count:>13} {datatype:>9}     sum      -1 {0} {0}\n",
+            half(bytes)
+        )
+    };
+    for gap in ["-", "N/A"] {
+        let text = format!(
+            "{HEADER}{}{}{}{}",
+            row(1 << 20),
+            with(1 << 21, gap, "float"),
+            with(1 << 22, "1048576", gap),
+            with(1 << 23, gap, gap),
+        );
+        let parsed = parse(&text);
+        let run = run(&parsed);
+        assert_eq!((run.rows, measurements(run)), (4, 8), "{gap}");
+        assert_eq!(
+            lines(&parsed, WarningCode::Unknown),
+            [Some(4), Some(5)],
+            "{gap}"
+        );
+        assert_eq!(run.series[0].points[1].count, None, "{gap}");
+    }
+}
+
+#[test]
+fn a_row_with_a_gap_that_is_cut_is_told() {
+    let text = format!(
+        "{HEADER}{}2097152 - float sum -1 30.48\n{}",
+        row(1 << 20),
+        row(1 << 22)
+    );
+    let parsed = parse(&text);
+    assert_eq!(run(&parsed).rows, 2);
+    assert_eq!(lines(&parsed, WarningCode::CutRow), [Some(3)]);
+}
+
+#[test]
+fn a_sentence_with_a_dash_is_no_row() {
+    let text = format!(
+        "{HEADER}{}8 - ranks of this job\n{}",
+        row(1 << 20),
+        row(1 << 21)
+    );
+    let parsed = parse(&text);
+    assert_eq!(run(&parsed).rows, 2);
+    assert!(lines(&parsed, WarningCode::CutRow).is_empty());
+}

@@ -64,6 +64,22 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// Says whether the line starts like a row whose count or data type is left open.
+    ///
+    /// Beside a gap only a known data type counts: `8 - ranks` is a sentence.
+    fn starts_gappy_row(&self) -> bool {
+        match self.0.as_slice() {
+            [size, count, datatype, ..] if is_digits(size.text) => {
+                let is_type = datatype.text.parse::<DataType>().is_ok();
+                match (is_gap(count.text), is_gap(datatype.text)) {
+                    (true, is_open) => is_open || is_type,
+                    (false, is_open) => is_open && is_digits(count.text),
+                }
+            }
+            _ => false,
+        }
+    }
+
     /// Says whether the line starts like a row and its third word is a known data type.
     pub(super) fn names_datatype(&self) -> bool {
         let datatype = self
@@ -144,7 +160,12 @@ impl Piece {
         if tokens.starts_row() || (typeless && is_digits(tokens.as_slice()[0].text)) {
             return Self::read_row(layout, tokens);
         }
-        Self::read_numbers(layout, tokens)
+        match Self::read_numbers(layout, tokens) {
+            Self::Foreign if layout.source == LayoutSource::Header && tokens.starts_gappy_row() => {
+                Self::read_row(layout, tokens)
+            }
+            piece => piece,
+        }
     }
 
     fn read_row(layout: &Layout, tokens: &Tokens<'_>) -> Self {
@@ -218,6 +239,10 @@ pub(super) fn read_preamble(layout: &Layout, tokens: &[Token<'_>]) -> Option<(Pr
     let mut used = 0;
     for column in &layout.preamble {
         let text = tokens.get(used).map(|token| token.text);
+        if text.is_some_and(is_gap) && *column != Column::Size {
+            used += 1;
+            continue;
+        }
         match column {
             Column::Size => preamble.bytes = text?.parse().ok()?,
             Column::Count => preamble.count = Some(text?.parse().ok()?),
@@ -340,6 +365,11 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && !matches!(text, "nan" | "inf")
+}
+
+/// What stands where a value is not known.
+fn is_gap(text: &str) -> bool {
+    matches!(text, "-" | "N/A")
 }
 
 /// A number or what is printed in place of one.
