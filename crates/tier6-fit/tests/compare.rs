@@ -10,6 +10,7 @@ use tier6_fit::{
     compare,
 };
 use tier6_measure::{Correctness, Ranks};
+use tier6_units::Micros;
 
 fn compared(base: &Synthetic, new: &Synthetic) -> SeriesComparison {
     compare(&base.side(), &new.side(), &CompareOptions::STANDARD).expect("comparable")
@@ -246,6 +247,24 @@ fn medians_alone_need_a_shift_far_outside_the_scatter() {
         assert_eq!(segment(&large, "ring+ll").cause, Some(Cause::FixedCost));
     }
     assert!(undecided >= 45, "{undecided} of 50");
+}
+
+#[test]
+fn one_spike_of_one_sample_is_not_a_regression() {
+    for seed in 0..20 {
+        let quiet = |seed| base().cycles(1).noise(0.01).seed(seed).build();
+        let mut spiked = quiet(2 * seed + 1);
+        for sample in &mut spiked.series.points[5].samples {
+            sample.time = sample.time.map(|time| Micros::new(3.0 * time.get()));
+        }
+        spiked.refresh();
+        let comparison = compared(&quiet(2 * seed), &spiked);
+        assert_ne!(
+            comparison.verdict,
+            ComparisonVerdict::Regressed,
+            "seed {seed}"
+        );
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl<'a> Weighed<'a> {
         let (part, pooled) = (&self.parts[index], &self.pooled[index]);
         let sizes = &sizes[part.range.clone()];
         let shift = shift::resolve(sizes);
-        let (verdict, by_tail) = self.outcome(index);
+        let (verdict, by_tail) = self.outcome(index, sizes);
         let changed = matches!(
             verdict,
             ComparisonVerdict::Regressed | ComparisonVerdict::Improved
@@ -146,13 +146,20 @@ impl<'a> Weighed<'a> {
     /// Returns the outcome of a part, and whether it rests on the tail.
     ///
     /// A believed tail explains a few slower sizes as well, since slow samples push medians too:
-    /// as long as these are the minority and the mean change does not matter.
-    fn outcome(&self, index: usize) -> (ComparisonVerdict, bool) {
+    /// as long as these are the minority and the mean change does not matter. One size with one
+    /// sample a side proves nothing: it may be a spike.
+    fn outcome(&self, index: usize, sizes: &[Matched]) -> (ComparisonVerdict, bool) {
         let min_effect = self.options.min_effect_pct / 100.0;
         let pooled = &self.pooled[index];
         let (mean_decision, tail_decision) = self.believed[index];
         let verdicts = &self.verdicts[self.parts[index].range.clone()];
-        let count = |wanted: SizeVerdict| verdicts.iter().filter(|v| **v == wanted).count();
+        let count = |wanted: SizeVerdict| {
+            let found = || sizes.iter().zip(verdicts).filter(|(_, v)| **v == wanted);
+            match found().count() {
+                1 if sizes.len() > 1 && found().all(|(size, _)| size.spread.is_none()) => 0,
+                several => several,
+            }
+        };
         let (slower, faster) = (count(SizeVerdict::Slower), count(SizeVerdict::Faster));
         let mean_moved =
             |sign: f64| mean_decision == Decision::Rejected && sign * pooled.change >= min_effect;
