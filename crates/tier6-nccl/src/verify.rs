@@ -9,7 +9,7 @@ mod calls;
 mod tables;
 
 use crate::cost_table::CostTable;
-use crate::release::{Release, UnknownVersionError};
+use crate::release::{FoundRelease, Release, UnknownVersionError};
 use std::collections::BTreeMap;
 use tier6_collective::{LibraryVersion, ParseVersionError};
 
@@ -32,6 +32,8 @@ pub struct VerifyReport {
     pub tables: Vec<TableReport>,
     /// Some of the rows that differ.
     pub examples: Vec<Difference>,
+    /// What is to be known: a release in place of an unknown version, files left aside.
+    pub notes: Vec<String>,
 }
 
 /// The outcome for one file.
@@ -105,7 +107,10 @@ impl VerifyReport {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// A file's name does not say what it holds.
-    #[error("`{0}` is none of systems, cost, sched, types, env, fuzz with a version")]
+    #[error(
+        "`{0}` is none of VERSION.jsonl, VERSION.cost.csv, VERSION.sched.csv, cost/VERSION.csv, \
+         sched/VERSION.csv"
+    )]
     UnknownFile(String),
     /// A file's name holds no version.
     #[error("failed to read the version in the name `{file}`")]
@@ -135,10 +140,9 @@ enum Kind {
 
 /// A file's name, understood.
 struct Place<'a> {
-    /// The folder whose communicators its rows name.
-    communicators: &'a str,
+    folder: &'a str,
     version: LibraryVersion,
-    release: &'static Release,
+    release: FoundRelease,
     kind: Kind,
 }
 
@@ -148,8 +152,8 @@ type Known<'a> = BTreeMap<(&'a str, LibraryVersion), BTreeMap<String, CostTable>
 
 /// Compares every row of every file.
 ///
-/// Files of communicators (`.jsonl`) may come in any order; rows of other files find theirs in
-/// `systems/`, `env/` or `fuzz/` of the same version.
+/// Files of communicators (`.jsonl`) may come in any order; rows of other files find theirs
+/// beside them, else in `systems/`, of the same version.
 ///
 /// # Errors
 ///
@@ -166,7 +170,7 @@ pub fn verify(files: &[OracleFile<'_>]) -> Result<VerifyReport, VerifyError> {
             let mut sheet = Sheet::new(file.name);
             let tables = tables::compare(file.text, place, &mut sheet);
             known
-                .entry((place.communicators, place.version))
+                .entry((place.folder, place.version))
                 .or_default()
                 .extend(tables);
             *report = Some(sheet);
@@ -174,8 +178,10 @@ pub fn verify(files: &[OracleFile<'_>]) -> Result<VerifyReport, VerifyError> {
     }
     let none = BTreeMap::new();
     for ((file, place), report) in files.iter().zip(&places).zip(&mut reports) {
-        let key = (place.communicators, place.version);
-        let tables = known.get(&key).unwrap_or(&none);
+        let tables = [place.folder, "systems"]
+            .into_iter()
+            .find_map(|folder| known.get(&(folder, place.version)))
+            .unwrap_or(&none);
         let mut sheet = Sheet::new(file.name);
         match place.kind {
             Kind::Tables => continue,
@@ -185,6 +191,12 @@ pub fn verify(files: &[OracleFile<'_>]) -> Result<VerifyReport, VerifyError> {
         *report = Some(sheet);
     }
     let mut report = VerifyReport::default();
+    for (file, place) in files.iter().zip(&places) {
+        let note = place.release.substitute_note();
+        report
+            .notes
+            .extend(note.map(|note| format!("`{}`: {note}", file.name)));
+    }
     for sheet in reports.into_iter().flatten() {
         report.tables.push(sheet.report);
         report.examples.extend(sheet.examples);
@@ -202,26 +214,23 @@ fn place(name: &str) -> Result<Place<'_>, VerifyError> {
         .find_map(|suffix| Some((file.strip_suffix(suffix)?, suffix)))
         .ok_or_else(unknown)?;
     let kind = match (folder, suffix) {
-        ("systems" | "fuzz" | "env", ".jsonl") => Kind::Tables,
-        ("cost", ".csv") | ("types" | "fuzz" | "env", ".cost.csv") => Kind::Costs,
-        ("sched", ".csv") | ("env", ".sched.csv") => Kind::Schedules,
+        (_, ".jsonl") => Kind::Tables,
+        (_, ".cost.csv") | ("cost", ".csv") => Kind::Costs,
+        (_, ".sched.csv") | ("sched", ".csv") => Kind::Schedules,
         _ => return Err(unknown()),
     };
     let version: LibraryVersion = version.parse().map_err(|source| VerifyError::Version {
         file: name.to_owned(),
         source,
     })?;
-    let found = Release::for_version(version).map_err(|source| VerifyError::UnknownVersion {
+    let release = Release::for_version(version).map_err(|source| VerifyError::UnknownVersion {
         file: name.to_owned(),
         source,
     })?;
     Ok(Place {
-        communicators: match folder {
-            "env" | "fuzz" => folder,
-            _ => "systems",
-        },
+        folder,
         version,
-        release: found.release,
+        release,
         kind,
     })
 }
@@ -294,9 +303,14 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Notes a field that differs; what the file leaves empty is missing.
     fn differs(&mut self, field: &str, ours: &dyn ToString, theirs: &dyn ToString) {
-        self.differences
-            .push((field.to_owned(), ours.to_string(), theirs.to_string()));
+        let shown = |value: &dyn ToString, empty: &str| match value.to_string() {
+            text if text.is_empty() => empty.to_owned(),
+            text => text,
+        };
+        let (ours, theirs) = (shown(ours, "none"), shown(theirs, "missing"));
+        self.differences.push((field.to_owned(), ours, theirs));
     }
 
     /// Compares a single that the file writes as text, to the last bit.

@@ -241,6 +241,7 @@ fn verify(options: &Verify, terminal: &Terminal) -> Result<Exit, Failure> {
     let report = tier6::verify_folder(&options.folder)?;
     let seconds = start.elapsed().as_secs_f64();
     let text = tier6::render_verification(&report, form)?;
+    tell_notes(&report.notes, terminal);
     terminal.deliver(&text, options.output.output.as_deref())?;
     terminal.note(&format!("compared in {seconds:.1} s"));
     Ok(tier6::verification_exit(&report))

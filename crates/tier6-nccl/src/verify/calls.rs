@@ -12,19 +12,24 @@ use tier6_collective::{DataType, Protocol, RedOp};
 
 type Tables = BTreeMap<String, CostTable>;
 
+/// Columns of a cost file, in the order of a file without a header.
+const COST_COLUMNS: &str = "id coll type nBytes numPipeOps collNetSupport nvlsSupport algo proto \
+    time_us nMaxChannels nWarps table";
+/// Columns of a schedule file, likewise.
+const SCHEDULE_COLUMNS: &str = "id coll dtype op count nBytes algo proto time_us nMaxChannels \
+    nWarps channelLo channelHi countLo countMid countHi chunkLo chunkMid chunkHi";
+
 /// Compares the rows of a cost file.
 pub(super) fn compare_costs(text: &str, tables: &Tables, sheet: &mut Sheet) {
-    for_each_row(text, sheet, |record, row| {
-        let fields = Fields(record);
-        let read = || {
-            let table = tables.get(fields.get(0)).ok_or("id")?;
-            Ok((table, read_cost_call(&fields)?))
+    for_each_row(text, COST_COLUMNS, sheet, |fields, row| {
+        let Some(table) = tables.get(fields.get(0)) else {
+            return row.differs("id", &"no such communicator", &fields.get(0));
         };
-        let (table, call) = match read() {
-            Ok(read) => read,
+        let call = match read_cost_call(fields) {
+            Ok(call) => call,
             Err(field) => return unreadable(row, field),
         };
-        let is_chosen = check_choice(row, table.choose(&call).as_ref(), &fields, &COST_FIELDS);
+        let is_chosen = check_choice(row, table.choose(&call).as_ref(), fields, &COST_FIELDS);
         if is_chosen {
             check_entries(row, table, &call, fields.get(12));
         }
@@ -33,52 +38,75 @@ pub(super) fn compare_costs(text: &str, tables: &Tables, sheet: &mut Sheet) {
 
 /// Compares the rows of a schedule file.
 pub(super) fn compare_schedules(text: &str, tables: &Tables, sheet: &mut Sheet) {
-    for_each_row(text, sheet, |record, row| {
-        let fields = Fields(record);
-        let read = || {
-            let table = tables.get(fields.get(0)).ok_or("id")?;
-            Ok((table, read_user_call(&fields)?))
+    for_each_row(text, SCHEDULE_COLUMNS, sheet, |fields, row| {
+        let Some(table) = tables.get(fields.get(0)) else {
+            return row.differs("id", &"no such communicator", &fields.get(0));
         };
-        let (table, user) = match read() {
-            Ok(read) => read,
+        let user = match read_user_call(fields) {
+            Ok(user) => user,
             Err(field) => return unreadable(row, field),
         };
         let call = table.call(&user);
         row.check_whole("nBytes", call.bytes.cast_signed(), fields.get(5));
         let scheduled = table.schedule(&user);
         let choice = scheduled.as_ref().map(|scheduled| &scheduled.choice);
-        if check_choice(row, choice, &fields, &SCHEDULE_FIELDS)
+        if check_choice(row, choice, fields, &SCHEDULE_FIELDS)
             && let Ok(scheduled) = &scheduled
         {
-            check_shares(row, scheduled, &fields);
+            check_shares(row, scheduled, fields);
         }
     });
 }
 
+/// Calls `compare` for every row with its fields in the order of `columns`.
+///
+/// The header says where a field stands; a file whose first row has no `id` among its words has
+/// no header, and its first row is a row.
 fn for_each_row(
     text: &str,
+    columns: &str,
     sheet: &mut Sheet,
-    mut compare: impl FnMut(&StringRecord, &mut Row<'_>),
+    mut compare: impl FnMut(&Fields<'_>, &mut Row<'_>),
 ) {
+    let text = text.trim_start_matches('\u{feff}');
     let mut reader = ReaderBuilder::new()
         .flexible(true)
+        .has_headers(false)
         .from_reader(text.as_bytes());
+    let names = || columns.split_ascii_whitespace();
+    let mut places: Vec<Option<usize>> = (0..names().count()).map(Some).collect();
+    let mut width = places.len();
     let mut record = StringRecord::new();
+    let mut is_first = true;
+    let mut lines = Lines::new(text);
     loop {
-        match reader.read_record(&mut record) {
+        let is_row = reader.read_record(&mut record);
+        let position = record.position();
+        if is_first && record.iter().any(|name| name.trim() == "id") {
+            let place = |name| record.iter().position(|theirs| theirs.trim() == name);
+            places = names().map(place).collect();
+            width = record.len();
+            is_first = false;
+            continue;
+        }
+        is_first = false;
+        match is_row {
             Ok(false) => return,
             Ok(true) => {
-                let line = record.position().map_or(0, csv::Position::line);
-                let mut row = Row::new(
-                    record.get(0).unwrap_or_default(),
-                    Some(record.get(1).unwrap_or_default()),
-                    line,
-                );
-                compare(&record, &mut row);
+                let fields = Fields {
+                    record: &record,
+                    places: &places,
+                };
+                let line = lines.number(position.map_or(0, csv::Position::byte));
+                let mut row = Row::new(fields.get(0), Some(fields.get(1)), line);
+                if record.len() > width {
+                    row.differs("fields", &width, &record.len());
+                }
+                compare(&fields, &mut row);
                 sheet.count(row);
             }
             Err(error) => {
-                let line = error.position().map_or(0, csv::Position::line);
+                let line = lines.number(error.position().map_or(0, csv::Position::byte));
                 let mut row = Row::new("", None, line);
                 row.differs("row", &error, &"a row of CSV");
                 sheet.count(row);
@@ -87,16 +115,55 @@ fn for_each_row(
     }
 }
 
+/// Numbers of lines for growing places in a text; the reader's own are behind where lines end
+/// with a carriage return or are blank.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    place: usize,
+    line: u64,
+}
+
+impl<'a> Lines<'a> {
+    const fn new(text: &'a str) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            place: 0,
+            line: 1,
+        }
+    }
+
+    /// Returns the line, from 1, of the first character at or after `byte` that ends no line.
+    fn number(&mut self, byte: u64) -> u64 {
+        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
+        while let Some(c) = self.bytes.get(self.place)
+            && (self.place < byte || matches!(c, b'\r' | b'\n'))
+        {
+            self.line += u64::from(*c == b'\n');
+            self.place += 1;
+        }
+        self.line
+    }
+}
+
 fn unreadable(row: &mut Row<'_>, field: &str) {
     row.differs(field, &"not understood", &"as written");
 }
 
-/// A row; an absent field reads as empty.
-struct Fields<'a>(&'a StringRecord);
+/// A row and where its fields stand; an absent field reads as empty.
+struct Fields<'a> {
+    record: &'a StringRecord,
+    places: &'a [Option<usize>],
+}
 
 impl<'a> Fields<'a> {
-    fn get(&self, index: usize) -> &'a str {
-        self.0.get(index).unwrap_or_default()
+    /// Returns the field of a column, by its place among the columns of the file's kind.
+    fn get(&self, column: usize) -> &'a str {
+        self.places
+            .get(column)
+            .copied()
+            .flatten()
+            .and_then(|place| self.record.get(place))
+            .unwrap_or_default()
     }
 
     fn parse<T: std::str::FromStr>(
@@ -116,8 +183,8 @@ fn read_cost_call(fields: &Fields<'_>) -> Result<Call, &'static str> {
         pipe_ops: fields.parse(4, "numPipeOps")?,
         datatype,
         op,
-        collnet: fields.get(5) != "0",
-        nvls: fields.get(6) != "0",
+        collnet: fields.parse::<u8>(5, "collNetSupport")? != 0,
+        nvls: fields.parse::<u8>(6, "nvlsSupport")? != 0,
     })
 }
 
@@ -183,6 +250,11 @@ fn check_choice(
         }
         Err(error) => {
             row.check_text("algo", &format!("ERR{}", error.error.code()), algo);
+            // Nothing is chosen, so nothing else is written.
+            row.check_text("proto", "", proto);
+            row.check_text("time_us", "", time);
+            row.check_text("nMaxChannels", "", channels);
+            row.check_text("nWarps", "", warps);
             false
         }
     }
@@ -190,6 +262,9 @@ fn check_choice(
 
 /// Compares the cost table: entries that the file lists, and no others.
 fn check_entries(row: &mut Row<'_>, table: &CostTable, call: &Call, text: &str) {
+    if text.is_empty() {
+        return row.differs("table", &"times of the candidates", &text);
+    }
     let mut theirs = [[None; 3]; 7];
     let mut their_backup = None;
     for word in text.split_ascii_whitespace() {

@@ -75,7 +75,7 @@ pub(super) fn compare(
 }
 
 fn compare_line(line: &Line, place: &Place<'_>, row: &mut Row<'_>) -> Option<CostTable> {
-    let release = place.release;
+    let release = place.release.release;
     if let Some(version) = &line.version {
         row.check_text("version", &place.version.to_string(), version);
     }

@@ -220,6 +220,7 @@ pub fn verify_json(report: &VerifyReport) -> String {
         equal: report.equal(),
         different: report.different(),
         examples: report.examples.iter().map(ExampleDto::new).collect(),
+        notes: &report.notes,
     })
 }
 
@@ -231,6 +232,7 @@ struct ReportDto<'a> {
     equal: u64,
     different: u64,
     examples: Vec<ExampleDto<'a>>,
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]

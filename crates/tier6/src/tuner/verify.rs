@@ -19,7 +19,9 @@ const FOLDERS: [&str; 6] = ["systems", "cost", "sched", "types", "env", "fuzz"];
 ///
 /// When the folder cannot be read, holds no table, or a file's name does not say what it is.
 pub fn verify_folder(folder: &str) -> Result<VerifyReport, Error> {
-    let names = names(Path::new(folder))?;
+    let (names, aside) = names(Path::new(folder))?
+        .into_iter()
+        .partition::<Vec<_>, _>(|(name, _)| !version_part(name).is_empty());
     if names.is_empty() {
         return Err(Error::Nothing {
             message: format!("no table in `{folder}`"),
@@ -40,10 +42,15 @@ pub fn verify_folder(folder: &str) -> Result<VerifyReport, Error> {
     let groups: Vec<Vec<&(String, PathBuf)>> = versions.into_values().collect();
     let outcomes = side_by_side(&groups);
     let mut whole = VerifyReport::default();
+    for (name, _) in &aside {
+        let note = format!("`{name}` is left aside: its name does not start with a version");
+        whole.notes.push(note);
+    }
     for outcome in outcomes {
         let report = outcome?;
         whole.tables.extend(report.tables);
         whole.examples.extend(report.examples);
+        whole.notes.extend(report.notes);
     }
     let place = |file: &str| names.iter().position(|(name, _)| name == file);
     whole.tables.sort_by_key(|table| place(&table.file));
