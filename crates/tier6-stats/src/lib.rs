@@ -13,7 +13,6 @@
 
 mod accuracy;
 mod benjamini_hochberg;
-mod bootstrap;
 mod change_points;
 mod distribution;
 mod line;
@@ -21,12 +20,10 @@ mod orthonormal;
 mod relative_center;
 mod rng;
 mod summary;
-mod theil_sen;
 mod two_sample;
 
 pub use accuracy::{Accuracy, accuracy};
 pub use benjamini_hochberg::{Decision, benjamini_hochberg};
-pub use bootstrap::bootstrap_interval;
 pub use change_points::{SegmentRules, Segmentation, segment_lines};
 pub use distribution::{f_p_value, normal_p_value, t_p_value, t_quantile};
 pub use line::{Bound, Interval, LineFit, Weighting, fit_line, fit_line_non_negative};
@@ -34,5 +31,4 @@ pub use orthonormal::{OrthonormalBasis, Span};
 pub use relative_center::relative_center;
 pub use rng::Rng;
 pub use summary::{cv, mean, median, percentile, sample_sd};
-pub use theil_sen::theil_sen;
-pub use two_sample::{Difference, SampleMoments, mann_whitney, welch, welch_of_moments};
+pub use two_sample::{Difference, SampleMoments, mann_whitney, welch};

@@ -1,7 +1,7 @@
 //! A small seeded generator for resampling: the same seed gives the same numbers everywhere.
 //!
 //! It is `SplitMix64` (Steele, Lea, Flood 2014): one word of state, full period, good enough for
-//! a bootstrap. Deliberately absent: seeding from a clock or the system.
+//! permutations and made-up noise. Deliberately absent: seeding from a clock or the system.
 
 /// A seeded stream of random numbers.
 ///

@@ -5,7 +5,7 @@ use crate::PointSummary;
 use crate::point::sample_times;
 use std::collections::BTreeMap;
 use tier6_collective::Path;
-use tier6_stats::{SampleMoments, mann_whitney, welch_of_moments};
+use tier6_stats::{SampleMoments, mann_whitney, welch};
 use tier6_units::{Bytes, Micros};
 
 /// Fewest samples on each side for a test of samples.
@@ -154,10 +154,10 @@ fn spread(base: &Side, new: &Side) -> Option<Spread> {
         sd: MEDIAN_ERROR * moments.sd,
         ..moments
     };
-    let medians = welch_of_moments(of_median(a, base.median), of_median(b, new.median))?;
+    let medians = welch(of_median(a, base.median), of_median(b, new.median))?;
     let p_value = match base.times.len().min(new.times.len()) {
         RANKS_MIN.. => mann_whitney(&base.times, &new.times)?,
-        SAMPLES_MIN.. => welch_of_moments(a, b)?.p_value,
+        SAMPLES_MIN.. => welch(a, b)?.p_value,
         // Published on at least one side: its centre is a median.
         _ => medians.p_value,
     };
