@@ -103,6 +103,9 @@ impl Inputs {
         };
         for file in input::expand(files)? {
             match (input::read(&file, options, progress), &file) {
+                (Ok(parsed), Input::Found(_)) if is_bare(&parsed.value) => {
+                    inputs.ignored.push(file.name())
+                }
                 (Ok(parsed), _) => inputs.read.push((file, parsed)),
                 (
                     Err(Error::Read {
@@ -116,6 +119,17 @@ impl Inputs {
         }
         Ok(inputs)
     }
+}
+
+/// Says whether neither a measured size nor a choice of NCCL is in the data: a text that merely
+/// looks like a benchmark's.
+fn is_bare(dataset: &Dataset) -> bool {
+    dataset.trace.selections.is_empty()
+        && dataset
+            .runs
+            .iter()
+            .flat_map(|run| &run.series)
+            .all(|series| series.points.is_empty())
 }
 
 fn read_logs(logs: &[String], progress: &mut dyn Progress) -> Result<Vec<Selection>, Error> {

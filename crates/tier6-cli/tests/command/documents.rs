@@ -74,7 +74,15 @@ fn documents_show_what_the_program_prints() {
         if update {
             fs::write(&page, fresh).unwrap();
         } else {
-            assert_eq!(text, fresh, "{}: run with UPDATE_DOCS=1", page.display());
+            let shown = text
+                .lines()
+                .zip(fresh.lines())
+                .find(|(old, new)| old != new);
+            assert!(
+                text == fresh,
+                "{}: run with UPDATE_DOCS=1; first difference: {shown:?}",
+                page.display()
+            );
         }
     }
     assert!(blocks > 0, "no block is checked");

@@ -199,3 +199,15 @@ fn a_full_disk_is_told() {
         "{stderr}"
     );
 }
+
+#[test]
+fn a_text_in_a_folder_that_only_looks_like_a_benchmark_is_passed_over() {
+    let folder = Folder::new("bare").with(&["run.txt"]);
+    let header = "# size count type redop time algbw busbw error\nprint('no rows')\n";
+    fs::write(folder.0.join("notes.py"), header).unwrap();
+    let said = Run::new(&["analyze", folder.0.to_str().unwrap(), "--format", "json"]).said();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["inputs"].as_array().unwrap().len(), 1);
+    assert!(said.stderr.contains("notes.py"), "{}", said.stderr);
+}

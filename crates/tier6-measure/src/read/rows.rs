@@ -91,7 +91,9 @@ pub(crate) fn series(
     let mut all = Vec::new();
     for group in groups {
         let ranks = infer_ranks(&group, warnings);
-        unknown_ranks += usize::from(ranks == Ranks::Unknown);
+        // Where no bus bandwidth stands, nothing was to be inferred: the report says "unknown".
+        let has_busbw = group.iter().any(|row| row.busbw.is_some());
+        unknown_ranks += usize::from(has_busbw && ranks == Ranks::Unknown);
         check(&group, ranks, warnings);
         let (out_of_place, in_place): (Vec<Row>, Vec<Row>) = group
             .into_iter()

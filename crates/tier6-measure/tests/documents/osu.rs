@@ -31,7 +31,6 @@ fn a_collective_keeps_averages_only() {
     insta::assert_snapshot!(said(&parsed), @r"
     line 2: minimum and maximum are over ranks, not over repetitions; they are no samples [note]
     line 2: sizes are per rank; nccl-tests' size is that times the ranks, which are not stated [note]
-    the number of ranks is not stated and does not follow from the numbers [rank-count]
     ");
     let run = &parsed.value.runs[0];
     assert_eq!(run.first_line, 2);
