@@ -9,7 +9,7 @@ mod table;
 use crate::communicator::{Communicator, Cpu};
 use crate::path_type::{PathNumbers, PathType};
 pub use table::RELEASES;
-use tier6_collective::LibraryVersion;
+use tier6_collective::{LibraryVersion, ParseVersionError};
 
 /// A value per algorithm and protocol, in NCCL's order.
 pub(crate) type PerCandidate<T> = [[T; 3]; 7];
@@ -311,6 +311,34 @@ impl Release {
                 version,
                 oldest: RELEASES[0].version,
             })
+    }
+
+    /// Reads a version as a user types it: one of two parts, `2.22`, is the newest release known
+    /// of that series, and its first one where none is known.
+    ///
+    /// # Errors
+    ///
+    /// Fails on text that is neither.
+    ///
+    /// ```
+    /// use tier6_nccl::{LibraryVersion, Release};
+    /// assert_eq!(Release::read_version("2.22"), Ok(LibraryVersion::new(2, 22, 3)));
+    /// assert_eq!(Release::read_version("2.31"), Ok(LibraryVersion::new(2, 31, 0)));
+    /// assert_eq!(Release::read_version("2.22.4"), Ok(LibraryVersion::new(2, 22, 4)));
+    /// assert!(Release::read_version("2").is_err());
+    /// ```
+    pub fn read_version(text: &str) -> Result<LibraryVersion, ParseVersionError> {
+        let whole: Result<LibraryVersion, _> = text.parse();
+        whole.or_else(|error| {
+            let is_series = text.trim().ends_with(|c: char| c.is_ascii_digit());
+            let first = format!("{}.0", text.trim()).parse::<LibraryVersion>();
+            let first = first.ok().filter(|_| is_series).ok_or(error)?;
+            let of_series = |version: &LibraryVersion| {
+                (version.major, version.minor) == (first.major, first.minor)
+            };
+            let mut known = RELEASES.iter().rev().map(|release| release.version);
+            Ok(known.find(of_series).unwrap_or(first))
+        })
     }
 
     /// Returns the newest release known.

@@ -38,6 +38,13 @@ pub(crate) enum PatSwitch {
     Auto,
 }
 
+/// Whether the tuner reads a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Read,
+    Unread,
+}
+
 impl Settings {
     /// Returns the settings of an empty environment.
     pub fn unset(release: &Release) -> Self {
@@ -72,7 +79,30 @@ impl Settings {
         Ok(settings)
     }
 
-    fn set(&mut self, name: &str, value: &str, release: &Release) -> Result<(), FilterError> {
+    /// Says what `release` makes of variables that do not do what they seem to: names that it
+    /// passes over, and variables that the tuner does not read.
+    pub fn doubts<'a>(
+        env: impl IntoIterator<Item = (&'a str, &'a str)>,
+        release: &Release,
+    ) -> Vec<String> {
+        let version = release.version();
+        let mut doubts = Vec::new();
+        for (name, value) in env {
+            for unknown in filter::passed_over(name, value, release) {
+                doubts.push(format!(
+                    "{name}: NCCL {version} knows no `{unknown}` and passes over it"
+                ));
+            }
+            if Self::unset(release).set(name, value, release) == Ok(Reading::Unread) {
+                doubts.push(format!(
+                    "{name}: the tuner does not read it; what it does to NCCL's search is not known"
+                ));
+            }
+        }
+        doubts
+    }
+
+    fn set(&mut self, name: &str, value: &str, release: &Release) -> Result<Reading, FilterError> {
         match name {
             "NCCL_ALGO" => {
                 self.filter.read_algorithms(value, release)?;
@@ -100,9 +130,9 @@ impl Settings {
                 self.nvls_tree_chunk_bytes_max =
                     integer(value).and_then(|bytes| u64::try_from(bytes).ok());
             }
-            _ => self.limits.set(name, value),
+            _ => return Ok(self.limits.set(name, value)),
         }
-        Ok(())
+        Ok(Reading::Read)
     }
 
     /// Returns the error that NCCL ends a call with when no candidate is left.

@@ -82,3 +82,26 @@ fn variables_change_the_communicator_of_2_22() {
 fn variables_change_the_communicator_of_2_30() {
     check(LibraryVersion::new(2, 30, 7));
 }
+
+#[test]
+fn what_a_variable_does_not_do_is_said() {
+    let doubts = |version: &str, name: &str, value: &str| {
+        let version = Release::read_version(version).unwrap();
+        let release = Release::for_version(version).unwrap().release;
+        Settings::doubts([(name, value)], release)
+    };
+    assert_eq!(
+        doubts("2.22.3", "NCCL_ALGO", "rnig,Tree"),
+        ["NCCL_ALGO: NCCL 2.22.3 knows no `rnig` and passes over it"]
+    );
+    // Lists per function are read from 2.24 on.
+    let list = "allreduce:ring,tree;broadcast:ring";
+    assert_eq!(doubts("2.23", "NCCL_ALGO", list).len(), 2);
+    assert!(doubts("2.24", "NCCL_ALGO", list).is_empty());
+    assert!(doubts("2.22.3", "NCCL_PROTO", "^LL128").is_empty());
+    assert!(doubts("2.30", "NCCL_MAX_NCHANNELS", "4").is_empty());
+    assert_eq!(
+        doubts("2.30", "NCCL_ALGOO", "ring"),
+        ["NCCL_ALGOO: the tuner does not read it; what it does to NCCL's search is not known"]
+    );
+}

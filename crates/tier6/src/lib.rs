@@ -12,8 +12,10 @@ mod demo;
 mod error;
 mod input;
 mod output;
+mod predict;
 mod progress;
 mod render;
+mod systems;
 mod text;
 mod tuner;
 mod validate;
@@ -25,8 +27,10 @@ pub use demo::{Demo, demo, render_demo};
 pub use error::{Error, Exit};
 pub use input::keep_inputs;
 pub use output::{make_folder, write_file};
+pub use predict::{PredictRequest, parse_algorithms, parse_collective, predict, render_prediction};
 pub use progress::{NoProgress, Progress};
 pub use render::{Form, render_analysis};
+pub use systems::{list_systems, render_system, render_systems, show_system};
 pub use tuner::{
     AuditRequest, CommunicatorInput, ConfigRequest, DiffRequest, LintRequest, Repair, Tuner,
     TunerCall, TunerRequest, audit, audit_exit, choices_exit, diff_tuners, explain_choice,
@@ -41,9 +45,9 @@ pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};
 pub use tier6_measure::{Dialect, ReadOptions};
 pub use tier6_nccl::{
     Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, LibraryVersion, Machine, NcclCollective,
-    system_names,
+    Release as NcclRelease, system_names,
 };
-pub use tier6_report::{Charset, Color, Detail, Style, TunerView};
+pub use tier6_report::{AlgorithmChoice, Charset, Color, Detail, Style, TunerView};
 pub use tier6_study::{Holdout, Ll128, ValidationReport};
 pub use tier6_units::{Bytes, SizeRange};
 

@@ -117,6 +117,21 @@ impl Filter {
     }
 }
 
+/// Returns the names that `release` passes over without a word in the value of a variable.
+pub(super) fn passed_over<'a>(variable: &str, text: &'a str, release: &Release) -> Vec<&'a str> {
+    let known = [&ALGO, &PROTO]
+        .into_iter()
+        .find(|known| known.name == variable);
+    match (known, release.filter) {
+        (Some(known), FilterSyntax::List) => {
+            let mut names = List::split(text).names;
+            names.retain(|name| (known.index)(name).is_none());
+            names
+        }
+        _ => Vec::new(),
+    }
+}
+
 fn read<T: Copy, const N: usize>(
     text: &str,
     release: &Release,

@@ -5,7 +5,7 @@
 //! known without the search, so those variables are left alone. Source: `TUNER_SPEC.md`
 //! sections 10 and 11, and the communicators of the oracle with and without each variable.
 
-use super::Settings;
+use super::{Reading, Settings};
 use crate::c_number::integer;
 use crate::candidate::NcclAlgorithm;
 use crate::communicator::{Communicator, Graph};
@@ -30,7 +30,8 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn set(&mut self, name: &str, value: &str) {
+    /// Takes a variable; returns whether it is one of these.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Reading {
         match name {
             "NCCL_MIN_NCHANNELS" => self.channels_min = positive(value),
             "NCCL_MAX_NCHANNELS" => self.channels_max = positive(value),
@@ -47,8 +48,9 @@ impl Limits {
             "NCCL_NVLS_ENABLE" => self.nvls = integer(value),
             "NCCL_COLLNET_ENABLE" => self.collnet = integer(value),
             "NCCL_COLLNET_NODE_THRESHOLD" => self.collnet_nodes = integer(value),
-            _ => {}
+            _ => return Reading::Unread,
         }
+        Reading::Read
     }
 }
 

@@ -94,22 +94,26 @@ fn release(request: &TunerRequest, of_input: Option<LibraryVersion>) -> Result<C
     let Some(asked) = request.nccl.or(of_input) else {
         let release = Release::newest();
         let asked = release.version();
+        let mut notes = vec![format!(
+            "no version is given; NCCL {asked}, the newest known, is used"
+        )];
+        notes.extend(doubts(request, release));
         return Ok(Chosen {
             asked,
             release,
-            notes: vec![format!(
-                "no version is given; NCCL {asked}, the newest known, is used"
-            )],
+            notes,
         });
     };
     let found = Release::for_version(asked).map_err(|error| Error::Domain {
         message: error.to_string(),
         hint: Some("`--nccl` takes 2.19.3 and later versions".to_owned()),
     })?;
+    let mut notes: Vec<String> = found.substitute_note().into_iter().collect();
+    notes.extend(doubts(request, found.release));
     Ok(Chosen {
         asked,
         release: found.release,
-        notes: found.substitute_note().into_iter().collect(),
+        notes,
     })
 }
 
@@ -128,6 +132,15 @@ fn settings(
         let (message, hint) = split_hint(&chain(&error));
         Error::Usage { message, hint }
     })
+}
+
+/// Returns what is to be said of the variables of the request.
+fn doubts(request: &TunerRequest, release: &Release) -> Vec<String> {
+    let pairs = request
+        .env
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    Settings::doubts(pairs, release)
 }
 
 fn malformed(path: &str, error: &dyn std::error::Error) -> Error {
@@ -352,9 +365,10 @@ fn identify(
             };
             if identified.basis == TableBasis::ModelEqualToLog {
                 let asked = release.version();
-                let notes = vec![format!(
+                let mut notes = doubts(request, release);
+                notes.push(format!(
                     "the log names no version; its tables are those of NCCL {asked}"
-                )];
+                ));
                 let chosen = Chosen {
                     asked,
                     release,

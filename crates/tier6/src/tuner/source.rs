@@ -5,7 +5,9 @@ use super::load::{CommunicatorInput, Tuner, TunerRequest, from_read_log, load_tu
 use crate::Error;
 use crate::text::read_text;
 use std::path::Path;
-use tier6_nccl::{Dialect, LibraryVersion, TunerConfig, read_config, read_log, system_names};
+use tier6_nccl::{
+    Dialect, LibraryVersion, Release, TunerConfig, read_config, read_log, system_names,
+};
 
 use super::lint::dialect_of;
 
@@ -31,7 +33,7 @@ pub(super) enum Reference {
 pub(super) fn reference(argument: &str, dialect: Option<Dialect>) -> Result<Reference, Error> {
     let is_file = argument == "-" || Path::new(argument).exists();
     if !is_file {
-        if let Ok(version) = argument.parse() {
+        if let Ok(version) = Release::read_version(argument) {
             return Ok(Reference::Version(version));
         }
         let looks_like_a_path = argument.contains(['/', '.']);

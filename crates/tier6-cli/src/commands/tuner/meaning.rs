@@ -132,7 +132,7 @@ pub fn dialect(name: &str) -> Result<TunerDialect, Failure> {
 
 /// Reads an NCCL version.
 pub fn version(text: &str) -> Result<tier6::LibraryVersion, Failure> {
-    text.parse().map_err(|error| Failure::Usage {
+    tier6::NcclRelease::read_version(text).map_err(|error| Failure::Usage {
         message: format!("`--nccl`: {error}"),
         hint: None,
     })
