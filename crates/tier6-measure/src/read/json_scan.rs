@@ -3,6 +3,7 @@
 //! `serde_json` reads what is whole. Here is only what finds the whole parts: objects at the top
 //! level of a noisy text, and the longest prefix of a cut document that can be closed.
 
+use crate::{Warning, WarningCode};
 use serde_json::Value;
 
 /// How deep a top-level object may nest; a cut object swallows its successors until this is
@@ -54,6 +55,40 @@ pub(crate) fn objects(text: &str) -> Vec<Found<'_>> {
         at += 1;
     }
     found
+}
+
+/// Reads every object at the top level with `read`, and tells of those that are cut or no `what`.
+pub(crate) fn measured<T>(
+    text: &str,
+    what: &str,
+    read: impl Fn(&Value, u64) -> Option<T>,
+) -> (Vec<T>, Vec<Warning>) {
+    let mut found = Vec::new();
+    let mut warnings = Vec::new();
+    for object in objects(text) {
+        let value: Option<Value> = serde_json::from_str(object.text).ok();
+        let one = value.and_then(|value| read(&value, object.line));
+        let (code, message) = match (one, object.end) {
+            (Some(one), End::Closed) => {
+                found.push(one);
+                continue;
+            }
+            (_, End::Cut) => (
+                WarningCode::CutRow,
+                "the object is cut and not used".to_owned(),
+            ),
+            (None, End::Closed) => (
+                WarningCode::BadRow,
+                format!("the object is no {what}; not used"),
+            ),
+        };
+        warnings.push(Warning {
+            code,
+            line: Some(object.line),
+            message,
+        });
+    }
+    (found, warnings)
 }
 
 pub(crate) fn newlines(text: &str) -> u64 {

@@ -4,7 +4,7 @@
 //! `ranks`, `ranksPerNode` and `gpusPerRank` instead of `gpus`; `ranks` are processes.
 
 use super::json_fields::{correctness, lower, positive, whole};
-use super::json_scan::{End, objects};
+use super::json_scan::measured;
 use super::rows::{Row, Signature, in_input_order, series};
 use super::{ReadError, ReadOptions, rank_count};
 use crate::{
@@ -27,32 +27,7 @@ pub(crate) fn looks_like(head: &str) -> bool {
 ///
 /// When no object holds a measurement.
 pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>, ReadError> {
-    let mut warnings = Vec::new();
-    let mut rows = Vec::new();
-    for object in objects(text) {
-        let parsed: Option<Value> = serde_json::from_str(object.text).ok();
-        let (code, message) = match (
-            parsed
-                .as_ref()
-                .and_then(|object_value| row(object_value, object.line)),
-            object.end,
-        ) {
-            (Some(row), End::Closed) => {
-                rows.push(row);
-                continue;
-            }
-            (_, End::Cut) => (WarningCode::CutRow, "the object is cut and not used"),
-            (None, End::Closed) => (
-                WarningCode::BadRow,
-                "the object is no measurement; not used",
-            ),
-        };
-        warnings.push(Warning {
-            code,
-            line: Some(object.line),
-            message: message.to_owned(),
-        });
-    }
+    let (mut rows, mut warnings) = measured(text, "measurement", row);
     if rows.is_empty() {
         return Err(ReadError::NotRecognised {
             line: Some(text.lines().count() as u64),

@@ -4,13 +4,12 @@
 //! number in the schema's name changes only when an old key changes its meaning.
 
 use super::json_fields::{positive, printed, whole};
-use super::json_scan::{End, objects};
+use super::json_scan::measured;
 use super::rows::{Row, Signature, in_input_order, series};
 use super::{ReadError, ReadOptions};
 use crate::write::SCHEMA;
 use crate::{
-    Dataset, Dialect, Parsed, Placement, PublishedStats, Run, RunEnd, RunSetup, Trace, Warning,
-    WarningCode, Wrong,
+    Dataset, Dialect, Parsed, Placement, PublishedStats, Run, RunEnd, RunSetup, Trace, Wrong,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,23 +30,10 @@ pub(crate) fn looks_like(head: &str) -> bool {
 ///
 /// When no object of a known schema holds a measurement.
 pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>, ReadError> {
-    let mut warnings = Vec::new();
+    let (samples, mut warnings) = measured(text, "sample", row);
     let mut runs: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
-    for object in objects(text) {
-        let value: Option<Value> = serde_json::from_str(object.text).ok();
-        let (code, message) = match (value.and_then(|value| row(&value, object.line)), object.end) {
-            (Some((run, row)), End::Closed) => {
-                runs.entry(run).or_default().push(row);
-                continue;
-            }
-            (_, End::Cut) => (WarningCode::CutRow, "the object is cut and not used"),
-            (None, End::Closed) => (WarningCode::BadRow, "the object is no sample; not used"),
-        };
-        warnings.push(Warning {
-            code,
-            line: Some(object.line),
-            message: message.to_owned(),
-        });
+    for (run, row) in samples {
+        runs.entry(run).or_default().push(row);
     }
     if runs.is_empty() {
         return Err(ReadError::NotRecognised {
