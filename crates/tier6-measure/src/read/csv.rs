@@ -97,15 +97,16 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
         Dialect::ForeignCsv
     };
     let mut all: Option<Parsed<Dataset>> = None;
-    for (header, options) in readings(options) {
-        let mut sheet = sheet.clone();
+    let readings = readings(options);
+    let sheets = std::iter::repeat_n(sheet, readings.len());
+    for ((header, options), mut sheet) in readings.into_iter().zip(sheets) {
         apply_mapping(&mut sheet, &options)?;
         let bound = bind(&sheet.header);
         require_sweep(&sheet, &bound)?;
         let warnings = std::mem::take(&mut warnings);
         let mut read = dataset(
             dialect,
-            &sheet,
+            sheet,
             &bound,
             TimeUnit::Assumed,
             &options,
@@ -133,7 +134,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
 /// Makes the dataset of a sheet.
 pub(super) fn dataset(
     dialect: Dialect,
-    sheet: &Sheet,
+    sheet: Sheet,
     bound: &Bound,
     time_unit: TimeUnit,
     options: &ReadOptions,
@@ -245,9 +246,8 @@ pub(super) fn read_sheet(text: &str, layout: &Layout, warnings: &mut Vec<Warning
         .records()
     {
         // The reader is fed from UTF-8 text with flexible lengths, so no record is an error.
-        let Ok(record) = record else { continue };
-        let line = record.position().map_or(0, csv::Position::line) + layout.header_line;
-        let cells: Vec<String> = record.iter().map(str::to_owned).collect();
+        let Ok(cells) = record else { continue };
+        let line = cells.position().map_or(0, csv::Position::line) + layout.header_line;
         if cells.iter().any(|cell| !cell.is_empty()) {
             sheet.rows.push(SheetRow { line, cells });
         }
@@ -285,8 +285,8 @@ fn drop_cut_row(sheet: &mut Sheet, is_terminated: bool, warnings: &mut Vec<Warni
 pub(super) fn fit_to_header(sheet: &mut Sheet, warnings: &mut Vec<Warning>) {
     let width = sheet.header.len();
     sheet.rows.retain_mut(|row| {
-        while row.cells.len() > width && row.cells.last().is_some_and(String::is_empty) {
-            row.cells.pop();
+        if row.cells.iter().skip(width).all(str::is_empty) {
+            row.cells.truncate(width);
         }
         let found = row.cells.len();
         if found != width {

@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
     let time_unit = TimeUnit::Documented;
     Ok(dataset(
         Dialect::RcclCsv,
-        &sheet,
+        sheet,
         &bound,
         time_unit,
         options,

@@ -69,11 +69,11 @@ pub(crate) fn in_input_order(warnings: Vec<Warning>) -> Vec<Warning> {
 ///
 /// What the rows leave open is taken from `options`, then from the numbers themselves.
 pub(crate) fn series(
-    rows: Vec<Row>,
+    mut rows: Vec<Row>,
     options: &ReadOptions,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Series> {
-    let rows = without_zero_sizes(rows, warnings);
+    drop_zero_sizes(&mut rows, warnings);
     let mut groups: Vec<Vec<Row>> = Vec::new();
     let mut index: BTreeMap<Signature, usize> = BTreeMap::new();
     for mut row in rows {
@@ -116,16 +116,17 @@ pub(crate) fn series(
 }
 
 /// Drops rows of size zero, which nccl-tests prints when a size is below one element per rank.
-fn without_zero_sizes(rows: Vec<Row>, warnings: &mut Vec<Warning>) -> Vec<Row> {
-    let (zero, rest): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.bytes == 0);
-    if let Some(first) = zero.first() {
-        warnings.push(Warning {
-            code: WarningCode::ZeroSize,
-            line: Some(first.line),
-            message: format!("{} rows of size 0 are left out", zero.len()),
-        });
-    }
-    rest
+fn drop_zero_sizes(rows: &mut Vec<Row>, warnings: &mut Vec<Warning>) {
+    let Some(first) = rows.iter().find(|row| row.bytes == 0) else {
+        return;
+    };
+    let (line, all) = (first.line, rows.len());
+    rows.retain(|row| row.bytes > 0);
+    warnings.push(Warning {
+        code: WarningCode::ZeroSize,
+        line: Some(line),
+        message: format!("{} rows of size 0 are left out", all - rows.len()),
+    });
 }
 
 /// Returns the ranks as stated, else by the counts, else by busbw / algbw.

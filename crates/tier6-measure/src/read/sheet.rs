@@ -25,10 +25,12 @@ pub(crate) struct Sheet {
 }
 
 /// A row as text, with as many cells as the header.
+///
+/// A record keeps its cells in one buffer, which takes half the memory of a string for each.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SheetRow {
     pub line: u64,
-    pub cells: Vec<String>,
+    pub cells: csv::StringRecord,
 }
 
 /// The columns of a sheet with their meaning.
@@ -100,7 +102,7 @@ pub(crate) fn apply_mapping(sheet: &mut Sheet, options: &ReadOptions) -> Result<
         if let Some(constant) = theirs.strip_prefix('=') {
             sheet.header.push(ours.clone());
             for row in &mut sheet.rows {
-                row.cells.push(constant.to_owned());
+                row.cells.push_field(constant);
             }
         } else {
             let wanted = theirs.trim();

@@ -34,7 +34,7 @@ pub(crate) fn read(text: &str, options: &ReadOptions) -> Result<Parsed<Dataset>,
         let mut sheet = sheet.clone();
         drop_cut_row(&mut sheet, text, &mut found);
         fit_to_header(&mut sheet, &mut found);
-        for run in read_rows(&sheet, bound, TimeUnit::Assumed, options, &mut found) {
+        for run in read_rows(sheet, bound, TimeUnit::Assumed, options, &mut found) {
             if !runs.iter_mut().any(|larger| absorb(larger, &run)) {
                 runs.push(run);
                 warnings.append(&mut found);
@@ -175,7 +175,7 @@ fn table_at(lines: &[&str], at: usize) -> Option<(Sheet, usize)> {
         }
         rows.push(SheetRow {
             line: next as u64 + 1,
-            cells,
+            cells: cells.into(),
         });
         next += 1;
     }

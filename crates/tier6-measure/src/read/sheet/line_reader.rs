@@ -7,6 +7,7 @@ use crate::read::consistency::Printed;
 use crate::read::rows::{Row, Signature};
 use crate::read::{ReadOptions, command};
 use crate::{Placement, PublishedStats, Warning, WarningCode, Wrong};
+use std::borrow::Cow;
 use tier6_collective::Path;
 use tier6_units::Micros;
 
@@ -37,23 +38,23 @@ impl<'a> LineReader<'a> {
         options: &'a ReadOptions,
         warnings: &mut Vec<Warning>,
     ) -> Self {
-        let all_cells = || sheet.rows.iter().flat_map(|row| &row.cells);
+        let all_cells = sheet.rows.iter().flat_map(|row| &row.cells);
         let size_at = bound.size().unwrap_or(0);
         let size_unit = match bound.columns.get(size_at) {
             Some(Some(Column::Size(unit))) => *unit,
             _ => None,
         };
-        let sizes: Vec<String> = sheet
+        let sizes: Vec<Cow<'_, str>> = sheet
             .rows
             .iter()
             .map(|row| with_unit(&row.cells[size_at], size_unit))
             .collect();
-        let size_units = DecimalUnits::of(sizes.iter().map(String::as_str));
+        let size_units = DecimalUnits::of(sizes.iter().map(AsRef::as_ref));
         if size_units == DecimalUnits::Binary {
             let example = sizes
                 .iter()
                 .find(|size| size.to_ascii_uppercase().ends_with("KB"));
-            let example = example.or(sizes.first()).map_or("", String::as_str);
+            let example = example.or(sizes.first()).map_or("", AsRef::as_ref);
             warnings.push(Warning {
                 code: WarningCode::Note,
                 line: Some(sheet.header_line),
@@ -65,7 +66,7 @@ impl<'a> LineReader<'a> {
         Self {
             bound,
             header: &sheet.header,
-            decimal: Decimal::of(all_cells().map(String::as_str)),
+            decimal: Decimal::of(all_cells),
             size_at,
             size_unit,
             size_units,
@@ -297,10 +298,12 @@ impl<'a> LineReader<'a> {
 }
 
 /// Appends the header's unit to a size that has none of its own.
-fn with_unit(cell: &str, unit: Option<&str>) -> String {
+fn with_unit<'a>(cell: &'a str, unit: Option<&str>) -> Cow<'a, str> {
     match unit {
-        Some(unit) if !cell.contains(|c: char| c.is_ascii_alphabetic()) => format!("{cell}{unit}"),
-        _ => cell.to_owned(),
+        Some(unit) if !cell.contains(|c: char| c.is_ascii_alphabetic()) => {
+            Cow::Owned(format!("{cell}{unit}"))
+        }
+        _ => Cow::Borrowed(cell),
     }
 }
 

@@ -18,16 +18,16 @@ pub(crate) enum TimeUnit {
     Assumed,
 }
 
-/// Reads the rows of a sweep.
+/// Reads the rows of a sweep; the sheet is freed before its rows are grouped.
 pub(crate) fn read_rows(
-    sheet: &Sheet,
+    sheet: Sheet,
     bound: &Bound,
     time_unit: TimeUnit,
     options: &ReadOptions,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Run> {
-    note_columns(sheet, bound, time_unit, warnings);
-    let reader = LineReader::new(sheet, bound, options, warnings);
+    note_columns(&sheet, bound, time_unit, warnings);
+    let reader = LineReader::new(&sheet, bound, options, warnings);
     let mut keyed = Vec::new();
     for row in &sheet.rows {
         let before = keyed.len();
@@ -39,9 +39,11 @@ pub(crate) fn read_rows(
             Err(message) => warnings.push(bad_row(row.line, &message)),
         }
     }
-    place_bandwidth(sheet, bound, options, &mut keyed, warnings);
-    let left_out = names_of(sheet, bound, |column| column == Some(Column::Prediction));
-    into_runs(keyed, &left_out, sheet.header_line, options, warnings)
+    place_bandwidth(&sheet, bound, options, &mut keyed, warnings);
+    let left_out = names_of(&sheet, bound, |column| column == Some(Column::Prediction));
+    let header_line = sheet.header_line;
+    drop(sheet);
+    into_runs(keyed, &left_out, header_line, options, warnings)
 }
 
 fn bad_row(line: u64, message: &str) -> Warning {
