@@ -1,5 +1,6 @@
 //! Arguments as typed. Each help page starts with examples.
 
+pub mod predict;
 pub mod tuner;
 
 use clap::builder::FalseyValueParser;
@@ -22,7 +23,7 @@ tier6: from benchmark files of GPU collectives to models that one can trust
   tier6 analyze all_reduce.txt             segments, fits, verdicts of an nccl-tests run
   tier6 compare before.txt after.txt       did it regress, where, and why
 
-Other commands: convert, validate, tuner, completions, man
+Other commands: predict, systems, convert, validate, tuner, completions, man
 Help:           tier6 --help, tier6 COMMAND --help
 ";
 
@@ -124,6 +125,8 @@ pub enum Command {
     Compare(Compare),
     Convert(Convert),
     Validate(Validate),
+    Predict(predict::Predict),
+    Systems(predict::Systems),
     Tuner(tuner::Tuner),
     Demo(Demo),
     /// Print completions for a shell

@@ -5,5 +5,7 @@ pub mod compare;
 pub mod convert;
 pub mod demo;
 pub mod pages;
+pub mod predict;
+pub mod systems;
 pub mod tuner;
 pub mod validate;

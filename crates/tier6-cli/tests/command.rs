@@ -9,6 +9,8 @@ mod bad_input;
 mod documents;
 #[path = "command/places.rs"]
 mod places;
+#[path = "command/predict.rs"]
+mod predict;
 #[path = "command/streams.rs"]
 mod streams;
 #[path = "command/substance.rs"]

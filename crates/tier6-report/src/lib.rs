@@ -17,8 +17,10 @@ mod naming;
 mod number;
 mod page;
 mod plot;
+mod prediction;
 mod report;
 mod style;
+mod system;
 mod tuner;
 mod validation;
 
@@ -30,8 +32,16 @@ pub use comparison::{
     comparison_markdown, comparison_svg, comparison_table,
 };
 pub use plot::terminal_plot;
+pub use prediction::{
+    AlgorithmChoice, PredictedCall, PredictionReport, Refusal, prediction_csv, prediction_json,
+    prediction_markdown, prediction_table,
+};
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use style::{Charset, Color, Detail, Style};
+pub use system::{
+    ListedSystem, SystemReport, system_csv, system_json, system_markdown, system_table,
+    systems_csv, systems_json, systems_markdown, systems_table,
+};
 pub use tuner::{
     AuditReport, AuditedCall, AuditedRun, ConfigReport, DiffReport, DiffSide, ExplainedCandidate,
     LintReport, LintedFile, TableCell, TunerChoices, TunerExplanation, TunerSubject, TunerView,

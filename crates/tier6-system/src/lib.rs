@@ -85,6 +85,7 @@ pub use spec::{
     LinkSpec, NicSpec, NvlsSpec, PcieTreeSpec, ProtocolSteps, SharpSpec, SoftwareSpec, StepSpec,
     SwitchAbility, SwitchSpec, SystemSpec, TierSpec, VertexSpec, Wiring,
 };
+pub use suggest::nearest;
 pub use topology::{
     Chip, ChipId, ConstantDescription, Constants, Link, LinkClass, LinkClassId, LinkDescription,
     LinkId, Nic, NicId, Node, NodeId, Port, PortId, RouteTree, Switch, SwitchClass, SwitchClassId,

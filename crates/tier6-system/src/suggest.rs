@@ -1,10 +1,7 @@
 //! "Did you mean": the known name nearest to one that is not known.
 
 /// Returns the candidate with the fewest edits to `name`, when they are few for its length.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A pasted paragraph is no misspelling, and distances are quadratic.
     if name.len() > 64 {
         return None;

@@ -22,7 +22,7 @@ pub use load::{CommunicatorInput, Tuner, TunerRequest, load_tuner, parse_variabl
 pub use verify::{render_verification, verification_exit, verify_folder};
 
 /// Splits what a lower crate says into the sentence and the way out.
-fn split_hint(message: &str) -> (String, Option<String>) {
+pub(crate) fn split_hint(message: &str) -> (String, Option<String>) {
     match message.split_once("; hint: ") {
         Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
         None => (message.to_owned(), None),

@@ -1,0 +1,95 @@
+//! Arguments of `tier6 predict` and `tier6 systems` as typed.
+
+use super::Output;
+use clap::{Args, Subcommand};
+
+/// What a collective costs on a described system, by its parts
+#[derive(Debug, Args)]
+#[command(before_help = "\
+Examples:
+  tier6 predict --system h100-x8 --collective all_reduce --sizes 1K..1G:x4
+  tier6 predict --system h100-x8 --collective all_reduce --algorithm all --sizes 1M,64M
+  tier6 predict --system a100-x8-ib-hdr --ranks 32 --collective all_gather --algorithm ring
+  tier6 predict --system my-machine.toml --collective all_to_all --format json
+")]
+#[command(after_help = "\
+Closed forms with the system's constants. A preset that was not calibrated gives
+`assumed` evidence: some constant is a prior. Protocols are not modelled.
+Exit 5 when the system or N does not do what is asked for, 3 for a bad system file.
+")]
+pub struct Predict {
+    /// A system of `tier6 systems`, or a TOML file; `-` is standard input
+    #[arg(long, value_name = "NAME|FILE")]
+    pub system: String,
+    /// all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, send_recv, ...
+    #[arg(long, value_name = "NAME")]
+    pub collective: String,
+    /// An algorithm, `all` of them ranked, or `auto`: the fastest for each size
+    #[arg(long, value_name = "NAME|all|auto", default_value = "auto")]
+    pub algorithm: String,
+    /// The number of ranks; all chips when absent, more than the system has add nodes
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..))]
+    pub ranks: Option<u32>,
+    /// The number of nodes, over which the ranks are spread evenly
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub nodes: Option<u32>,
+    /// Message sizes in nccl-tests' meaning
+    #[arg(long, value_name = "RANGE", default_value = "1K..1G:x4")]
+    pub sizes: String,
+    /// The engine: math
+    #[arg(long, value_name = "ENGINE", default_value = "math")]
+    pub engine: String,
+    /// Tell the bottleneck of every row, not once for neighbours that share it
+    #[arg(long)]
+    pub wide: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The systems that come with tier6, or one of them with every constant
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(before_help = "\
+Examples:
+  tier6 systems
+  tier6 systems show h100-x8
+  tier6 systems show my-machine.toml
+  tier6 systems show h100-x8 --format json | jq -r .written > my-machine.toml
+")]
+pub struct Systems {
+    #[command(subcommand)]
+    pub command: Option<SystemsCommand>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SystemsCommand {
+    Show(Show),
+}
+
+/// What is written in a system and what is derived, with the evidence of each constant
+#[derive(Debug, Args)]
+#[command(before_help = "\
+Examples:
+  tier6 systems show h100-x8
+  tier6 systems show h100-x8-ib-ndr --nodes 16
+  tier6 systems show my-machine.toml --format md
+")]
+#[command(after_help = "\
+Evidence: `stated` in the file without a source, `read` in the source named, `derived`
+from numbers that were read, `fitted` on measurements, `assumed`: a prior, not checked.
+")]
+pub struct Show {
+    /// A system of `tier6 systems`, or a TOML file; `-` is standard input
+    #[arg(value_name = "NAME|FILE")]
+    pub system: String,
+    /// The number of nodes, when it is another one
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub nodes: Option<u32>,
+    #[command(flatten)]
+    pub output: Output,
+}

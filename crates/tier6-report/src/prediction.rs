@@ -1,0 +1,273 @@
+//! The formats of a prediction: each time by its parts, what limits it, and what it rests on.
+//! Predicted times only: a measured time has another type and another report.
+
+mod json;
+
+pub use json::prediction_json;
+
+use crate::analysis::csv::{number, quoted};
+use crate::flow::push_sentence;
+use crate::grid::{Align, Cell, Columns, Grid, markdown_text};
+use crate::naming;
+use crate::number::count;
+use crate::style::{Detail, Style, Tone};
+use std::fmt::Write as _;
+use tier6_collective::{Algorithm, Collective};
+use tier6_math::{Basis, Bottleneck, Parts, Prediction};
+use tier6_units::{Bytes, GbPerSec};
+
+/// Which algorithms were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlgorithmChoice {
+    /// This one.
+    One(Algorithm),
+    /// Every one that the system can run, the fastest first.
+    All,
+    /// The fastest for each size.
+    Auto,
+}
+
+/// Predicted calls of one collective on one system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictionReport {
+    /// Name of the system.
+    pub system: String,
+    /// The collective.
+    pub collective: Collective,
+    /// N.
+    pub ranks: u32,
+    /// Nodes that the ranks are on.
+    pub nodes: u32,
+    /// Which algorithms were asked for.
+    pub choice: AlgorithmChoice,
+    /// By size; of one size the fastest first.
+    pub rows: Vec<PredictedCall>,
+    /// Algorithms that offer the collective, but not here, with the reason.
+    pub refused: Vec<Refusal>,
+}
+
+/// An algorithm that cannot run, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The reason.
+    pub why: String,
+}
+
+/// One predicted call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedCall {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// M, in nccl-tests' meaning.
+    pub bytes: Bytes,
+    /// What the time is spent on.
+    pub parts: Parts,
+    /// M over the time; `None` for a time of zero.
+    pub algbw: Option<GbPerSec>,
+    /// The bus bandwidth in nccl-tests' definition.
+    pub busbw: Option<GbPerSec>,
+    /// What limits it.
+    pub bottleneck: Bottleneck,
+    /// The same as a sentence.
+    pub sentence: String,
+    /// What the prediction rests on.
+    pub basis: Basis,
+}
+
+impl PredictedCall {
+    /// Takes what is shown of a prediction; its loads on every link stay behind.
+    pub fn new(algorithm: Algorithm, prediction: Prediction) -> Self {
+        Self {
+            algorithm,
+            bytes: prediction.bytes,
+            parts: prediction.parts,
+            algbw: prediction.algbw(),
+            busbw: prediction.busbw(),
+            bottleneck: prediction.bottleneck,
+            sentence: prediction.sentence,
+            basis: prediction.basis,
+        }
+    }
+}
+
+/// Returns the prediction as text for a terminal. The short form tells the bottleneck once for
+/// all sizes that share it, the wide one for every row.
+pub fn prediction_table(report: &PredictionReport, style: Style, detail: Detail) -> String {
+    let mut out = title(report) + "\n\n" + &grid(report).text(style) + "\n";
+    for (head, sentence) in bottlenecks(report, detail) {
+        push_sentence(&mut out, (&head, Tone::Dim), &sentence, style);
+    }
+    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
+        out += "\nnot on this system\n\n";
+        for refusal in &report.refused {
+            let head = (refusal.algorithm.name(), Tone::Dim);
+            push_sentence(&mut out, head, &refusal.why, style);
+        }
+    }
+    out.push('\n');
+    for note in notes(report) {
+        push_sentence(&mut out, ("note", Tone::Caution), note, style);
+    }
+    out
+}
+
+/// Returns the prediction as Markdown.
+pub fn prediction_markdown(report: &PredictionReport) -> String {
+    let title = markdown_text(&title(report));
+    let mut out = format!(
+        "# {title}\n\n{}\n## Bottlenecks\n\n",
+        grid(report).markdown()
+    );
+    for (head, sentence) in bottlenecks(report, Detail::Short) {
+        let _ = writeln!(
+            out,
+            "- {}: {}",
+            markdown_text(&head),
+            markdown_text(&sentence)
+        );
+    }
+    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
+        out += "\n## Not on this system\n\n";
+        for refusal in &report.refused {
+            let name = markdown_text(refusal.algorithm.name());
+            let _ = writeln!(out, "- {name}: {}", markdown_text(&refusal.why));
+        }
+    }
+    out += "\n## What it rests on\n\n";
+    for note in notes(report) {
+        let _ = writeln!(out, "- {}", markdown_text(note));
+    }
+    out
+}
+
+/// Returns one row per prediction as CSV with a header line.
+pub fn prediction_csv(report: &PredictionReport) -> String {
+    let mut out = "engine,system,collective,ranks,bytes,algorithm,protocol,time_us,software_us,\
+        latency_us,transfer_us,reduce_us,stall_us,algbw_gbs,busbw_gbs,bottleneck,evidence\n"
+        .to_owned();
+    for row in &report.rows {
+        let parts = &row.parts;
+        let mut fields = vec![
+            "math".to_owned(),
+            quoted(&report.system),
+            report.collective.to_string(),
+            report.ranks.to_string(),
+            row.bytes.get().to_string(),
+            row.algorithm.to_string(),
+            String::new(),
+        ];
+        let times = [
+            parts.total(),
+            parts.software,
+            parts.latency,
+            parts.transfer,
+            parts.reduction,
+            parts.stall,
+        ];
+        fields.extend(times.map(|time| number(Some(time.get()))));
+        fields.extend([row.algbw, row.busbw].map(|rate| number(rate.map(GbPerSec::get))));
+        fields.extend([quoted(&row.sentence), row.basis.to_string()]);
+        out += &(fields.join(",") + "\n");
+    }
+    out
+}
+
+fn title(report: &PredictionReport) -> String {
+    format!(
+        "{} on {} of {}, {}; math engine",
+        naming::collective(Some(report.collective)),
+        count(report.ranks as usize, "rank"),
+        report.system,
+        count(report.nodes as usize, "node")
+    )
+}
+
+fn grid(report: &PredictionReport) -> Grid {
+    Columns::of(&report.rows)
+        .right("size", |row| row.bytes.to_string())
+        .left("algorithm", |row| row.algorithm.to_string())
+        .numbers("time us", 1, |row| Some(row.parts.total().get()))
+        .numbers("software", 1, |row| Some(row.parts.software.get()))
+        .numbers("latency", 1, |row| Some(row.parts.latency.get()))
+        .numbers("transfer", 1, |row| Some(row.parts.transfer.get()))
+        .numbers("reduce", 1, |row| Some(row.parts.reduction.get()))
+        .numbers("stall", 1, |row| Some(row.parts.stall.get()))
+        .numbers("algbw", 2, |row| row.algbw.map(GbPerSec::get))
+        .numbers("busbw", 2, |row| row.busbw.map(GbPerSec::get))
+        .left("limit", |row| limit(row.bottleneck).to_owned())
+        .cells("evidence", Align::Left, |row| {
+            let tone = match row.basis {
+                Basis::Interpolated => Tone::Good,
+                Basis::Extrapolated => Tone::Plain,
+                Basis::Assumed => Tone::Caution,
+            };
+            Cell::toned(row.basis.name(), tone)
+        })
+        .grid()
+}
+
+/// The bottleneck in one word; the sentence names the link.
+const fn limit(bottleneck: Bottleneck) -> &'static str {
+    match bottleneck {
+        Bottleneck::Software => "software",
+        Bottleneck::Latency => "latency",
+        Bottleneck::Link(_) => "link",
+        Bottleneck::Contention(_) => "contention",
+        Bottleneck::InSwitch => "in switch",
+        Bottleneck::Reduction => "reduction",
+    }
+}
+
+/// Sizes with the sentence on what limits them. Short: the fastest row of each size, and of
+/// neighbours that share algorithm and bottleneck the last.
+fn bottlenecks(report: &PredictionReport, detail: Detail) -> Vec<(String, String)> {
+    let rows = &report.rows;
+    let shown: Vec<&PredictedCall> = match detail {
+        Detail::Wide => rows.iter().collect(),
+        Detail::Short => {
+            let first = |at: usize| at == 0 || rows[at - 1].bytes != rows[at].bytes;
+            let rows = rows.iter().enumerate();
+            let fastest: Vec<_> = rows
+                .filter(|(at, _)| first(*at))
+                .map(|(_, row)| row)
+                .collect();
+            let alike = |a: &PredictedCall, b: &PredictedCall| {
+                (a.algorithm, a.bottleneck) == (b.algorithm, b.bottleneck)
+            };
+            let groups = fastest.chunk_by(|a, b| alike(a, b));
+            groups.filter_map(|group| group.last().copied()).collect()
+        }
+    };
+    let line = |row: &PredictedCall| {
+        let sentence = format!("{}: {}", row.algorithm, row.sentence);
+        (row.bytes.to_string(), sentence)
+    };
+    shown.into_iter().map(line).collect()
+}
+
+/// What a reader must know before believing the numbers.
+fn notes(report: &PredictionReport) -> Vec<&'static str> {
+    let mut notes = Vec::new();
+    if report.rows.iter().any(|row| row.basis == Basis::Assumed) {
+        notes.push(
+            "assumed: the system is not calibrated; some constant behind the time is a prior, or none was \
+             fitted on measurements (`tier6 systems show` marks them)",
+        );
+    }
+    if report
+        .rows
+        .iter()
+        .any(|row| row.basis == Basis::Extrapolated)
+    {
+        notes.push("extrapolated: the constants were fitted on other sizes");
+    }
+    notes.push("protocols (LL, LL128, Simple) are not modelled");
+    if report.choice == AlgorithmChoice::Auto {
+        notes.push(
+            "auto is the fastest algorithm by this model, not NCCL's choice (`tier6 tuner choose`)",
+        );
+    }
+    notes
+}

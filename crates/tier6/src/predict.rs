@@ -1,0 +1,231 @@
+//! What a collective costs on a described system, by the Math engine: no measurement needed, and
+//! marked by what it rests on.
+
+use crate::systems::{LoadedSystem, no_charts};
+use crate::tuner::split_hint;
+use crate::{Error, Form};
+use std::num::NonZeroU32;
+use tier6_collective::{Algorithm, Collective, offers};
+use tier6_math::{Parameters, Placement, Plan, PlanError};
+use tier6_report::{
+    AlgorithmChoice, PredictedCall, PredictionReport, Refusal, prediction_csv, prediction_json,
+    prediction_markdown, prediction_table,
+};
+use tier6_system::{Topology, nearest};
+use tier6_units::SizeRange;
+
+/// What to predict.
+#[derive(Debug, Clone, Copy)]
+pub struct PredictRequest<'a> {
+    /// A preset's name, or a file; `-` is standard input.
+    pub system: &'a str,
+    /// The collective.
+    pub collective: Collective,
+    /// Which algorithms.
+    pub choice: AlgorithmChoice,
+    /// N; `None` for every chip.
+    pub ranks: Option<u32>,
+    /// Nodes, over which the ranks are spread evenly; `None` fills one node after another.
+    pub nodes: Option<u32>,
+    /// The sizes.
+    pub sizes: &'a SizeRange,
+}
+
+/// Predicts calls of a collective.
+///
+/// # Errors
+///
+/// When the system cannot be loaded, or does not do what is asked for.
+pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> {
+    let site = Site::of(request)?;
+    let (plans, refused) = plans(request, &site)?;
+    let mut rows = Vec::new();
+    for &bytes in request.sizes.sizes() {
+        let mut by_time: Vec<&(Algorithm, Plan)> = plans.iter().collect();
+        // Stable: equal times stay in the order of the contract.
+        by_time.sort_by(|(_, a), (_, b)| a.time(bytes).get().total_cmp(&b.time(bytes).get()));
+        let shown = match request.choice {
+            AlgorithmChoice::All => by_time.len(),
+            AlgorithmChoice::One(_) | AlgorithmChoice::Auto => 1,
+        };
+        let predictions = by_time.into_iter().take(shown).map(|(algorithm, plan)| {
+            PredictedCall::new(*algorithm, plan.predict(&site.topology, bytes))
+        });
+        rows.extend(predictions);
+    }
+    Ok(PredictionReport {
+        system: site.topology.name().to_owned(),
+        collective: request.collective,
+        ranks: site.ranks,
+        nodes: site.nodes,
+        choice: request.choice,
+        rows,
+        refused,
+    })
+}
+
+/// A system with ranks placed on it.
+struct Site {
+    topology: Topology,
+    ranks: u32,
+    nodes: u32,
+    placement: Placement,
+}
+
+impl Site {
+    fn of(request: &PredictRequest<'_>) -> Result<Self, Error> {
+        let system = LoadedSystem::of(request.system)?;
+        let mut topology = system.resolve(request.nodes)?;
+        let per_node = topology.chips_per_node();
+        let (Some(ranks), Some(nodes)) = (request.ranks, request.nodes) else {
+            let ranks = request.ranks.unwrap_or(topology.n_chips());
+            let nodes = ranks.div_ceil(per_node);
+            if nodes > topology.n_nodes() && system.spec.is_multi_node() {
+                topology = system.resolve(Some(nodes))?;
+            }
+            return Ok(Self {
+                topology,
+                ranks,
+                nodes,
+                placement: Placement::Packed,
+            });
+        };
+        let each = (ranks % nodes == 0).then(|| NonZeroU32::new(ranks / nodes));
+        match each.flatten() {
+            Some(each) if each.get() <= per_node => Ok(Self {
+                topology,
+                ranks,
+                nodes,
+                placement: Placement::PerNode(each),
+            }),
+            _ => Err(Error::Domain {
+                message: format!(
+                    "{ranks} ranks do not spread evenly over {nodes} nodes of {per_node} chips"
+                ),
+                hint: Some(format!(
+                    "for example `--ranks {}`, or no `--nodes` to fill one node after another",
+                    nodes * per_node
+                )),
+            }),
+        }
+    }
+}
+
+type Plans = (Vec<(Algorithm, Plan)>, Vec<Refusal>);
+
+/// Makes the plans of the algorithms that were asked for and can run; at least one.
+fn plans(request: &PredictRequest<'_>, site: &Site) -> Result<Plans, Error> {
+    let parameters = Parameters {
+        placement: site.placement,
+        ..Parameters::of(&site.topology)
+    };
+    let collective = request.collective;
+    let plan = |algorithm| {
+        Plan::new(
+            &site.topology,
+            collective,
+            algorithm,
+            site.ranks,
+            &parameters,
+        )
+    };
+    if let AlgorithmChoice::One(algorithm) = request.choice {
+        let plan = plan(algorithm).map_err(|error| domain(&error))?;
+        return Ok((vec![(algorithm, plan)], Vec::new()));
+    }
+    let (mut plans, mut refused) = (Vec::new(), Vec::new());
+    let offering = |algorithm: &Algorithm| offers(*algorithm, collective);
+    let mut first = None;
+    for algorithm in Algorithm::ALL.into_iter().filter(offering) {
+        match plan(algorithm) {
+            Ok(plan) => plans.push((algorithm, plan)),
+            Err(error) => {
+                let why = error.to_string();
+                refused.push(Refusal { algorithm, why });
+                first.get_or_insert(error);
+            }
+        }
+    }
+    match (plans.is_empty(), first) {
+        (false, _) => Ok((plans, refused)),
+        (true, Some(error)) => Err(domain(&error)),
+        (true, None) => Err(Error::Domain {
+            message: format!("no algorithm of the Math engine computes `{collective}`"),
+            hint: Some(format!("one of {}", offered_collectives().join(", "))),
+        }),
+    }
+}
+
+/// Names the collectives that some algorithm computes.
+fn offered_collectives() -> Vec<&'static str> {
+    let is_offered = |collective: &Collective| {
+        let mut algorithms = Algorithm::ALL.into_iter();
+        algorithms.any(|algorithm| offers(algorithm, *collective))
+    };
+    let offered = Collective::ALL.into_iter().filter(is_offered);
+    offered.map(Collective::name).collect()
+}
+
+fn domain(error: &PlanError) -> Error {
+    let (message, hint) = split_hint(&error.to_string());
+    Error::Domain { message, hint }
+}
+
+/// Reads the name of an algorithm, `all` or `auto`.
+///
+/// # Errors
+///
+/// When it is none, with the nearest name.
+pub fn parse_algorithms(text: &str) -> Result<AlgorithmChoice, Error> {
+    match text {
+        "all" => return Ok(AlgorithmChoice::All),
+        "auto" => return Ok(AlgorithmChoice::Auto),
+        _ => {}
+    }
+    let names = Algorithm::ALL.map(Algorithm::name);
+    let found = text.parse().map(AlgorithmChoice::One);
+    found.map_err(|()| {
+        unknown(
+            "algorithm",
+            text,
+            ["all", "auto"].iter().chain(&names).copied(),
+        )
+    })
+}
+
+/// Reads the name of a collective.
+///
+/// # Errors
+///
+/// When it is none, with the nearest name.
+pub fn parse_collective(text: &str) -> Result<Collective, Error> {
+    let names = Collective::ALL.map(Collective::name);
+    text.parse()
+        .map_err(|()| unknown("collective", text, names.into_iter()))
+}
+
+fn unknown<'n>(kind: &str, text: &str, names: impl Iterator<Item = &'n str> + Clone) -> Error {
+    let hint = match nearest(text, names.clone()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("one of {}", names.collect::<Vec<_>>().join(", ")),
+    };
+    Error::Usage {
+        message: format!("unknown {kind} `{text}`"),
+        hint: Some(hint),
+    }
+}
+
+/// Renders a prediction.
+///
+/// # Errors
+///
+/// When the form is SVG or HTML: there are no charts.
+pub fn render_prediction(report: &PredictionReport, form: Form) -> Result<String, Error> {
+    match form {
+        Form::Table(style, detail) => Ok(prediction_table(report, style, detail)),
+        Form::Json => Ok(prediction_json(report)),
+        Form::Csv => Ok(prediction_csv(report)),
+        Form::Markdown => Ok(prediction_markdown(report)),
+        Form::Svg | Form::Html => Err(no_charts("a prediction")),
+    }
+}
