@@ -1,7 +1,7 @@
 //! The way from a measured series to its analysis: reduce, join, segment, fit, judge, tell.
 
 use crate::fit::{fit_points, reject_if_split};
-use crate::point::{Summary, summarise};
+use crate::point::summarise;
 use crate::residual::residual_findings;
 use crate::segment::{Segment, segments, switches};
 use crate::{
@@ -38,7 +38,7 @@ pub fn analyze(
     selections: &[Selection],
     options: &AnalysisOptions,
 ) -> SeriesAnalysis {
-    let summary = summarise(series, selections, options);
+    let mut summary = summarise(series, selections, options);
     let usable: Vec<&PointSummary> = summary
         .points
         .iter()
@@ -65,8 +65,7 @@ pub fn analyze(
         fits,
         findings: Vec::new(),
     };
-    let Summary { points, .. } = &summary;
-    analysis.points.clone_from(points);
+    analysis.points = std::mem::take(&mut summary.points);
     analysis.findings = finding::findings(&analysis, &summary, options);
     analysis
 }

@@ -111,7 +111,7 @@ fn regime<'a>(outwards: impl Iterator<Item = &'a (Bytes, f64)>) -> Option<(Line,
         }
         let line = Line {
             alpha: Micros::new(fit.intercept),
-            beta: GbPerSec::new(1.0 / (1e3 * fit.slope)),
+            beta: GbPerSec::from_us_per_byte(fit.slope),
         };
         found = Some((line, sizes.len()));
     }
@@ -119,8 +119,8 @@ fn regime<'a>(outwards: impl Iterator<Item = &'a (Bytes, f64)>) -> Option<(Line,
 }
 
 fn crossing(below: Line, above: Line) -> Option<Bytes> {
-    let slope = |line: Line| 1.0 / (1e3 * line.beta.get());
-    let bytes = (above.alpha.get() - below.alpha.get()) / (slope(below) - slope(above));
+    let rise = above.alpha.get() - below.alpha.get();
+    let bytes = rise / (below.beta.us_per_byte() - above.beta.us_per_byte());
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

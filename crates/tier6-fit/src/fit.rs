@@ -1,7 +1,7 @@
 //! T = alpha + n / beta through some points, and what may be claimed of it.
 //!
-//! Slope in us per byte; beta in decimal GB/s = 1 / (1000 slope) (source document 000). The line is
-//! fitted with alpha >= 0 and slope >= 0 (FACTS E.4).
+//! Slope in us per byte; beta in decimal GB/s = 1 / (1000 slope) (source document 000). The line
+//! is fitted with alpha >= 0 and slope >= 0 (FACTS E.4).
 //!
 //! The verdict's rule: `validated` needs at least [`VALIDATED_POINTS`] points, a bandwidth whose
 //! interval is bounded, and a held-out RMSPE (each point in turn left out and predicted) that
@@ -99,7 +99,7 @@ fn refusal(points: &[&PointSummary]) -> String {
 
 /// Fills in the numbers of a fit that has a line.
 fn describe(fit: &mut Fit, line: &LineFit, sizes: &[f64], times: &[f64], points: &[&PointSummary]) {
-    let beta_of = |slope: f64| 1.0 / (1e3 * slope);
+    let beta_of = |slope: f64| GbPerSec::from_us_per_byte(slope).get();
     let predicted: Vec<f64> = sizes.iter().map(|size| line.predict(*size)).collect();
     let (Some(errors), true) = (accuracy(times, &predicted), beta_of(line.slope).is_finite())
     else {

@@ -2,8 +2,8 @@
 //!
 //! [`analyze`] turns one measured series into points, segments, lines with intervals and
 //! verdicts, regions, residual shapes and findings; [`analyze_run`] adds what a run's set-up
-//! says; [`findings_together`] adds what several series say together. [`compare`] attributes a difference between two runs. [`Predictor`] answers for sizes
-//! that were not measured.
+//! says; [`findings_together`] adds what several series say together. [`compare`] attributes a
+//! difference between two runs. [`Predictor`] answers for sizes that were not measured.
 //!
 //! Deliberately absent: reading files (`tier6-measure`), closed forms of algorithms
 //! (`tier6-math`), showing results (`tier6-report`).

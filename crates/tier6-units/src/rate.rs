@@ -35,6 +35,22 @@ impl GbPerSec {
         (time.get() > 0.0).then(|| Self(bytes.as_f64() / time.get() / 1e3))
     }
 
+    /// Returns the rate of a transfer that takes `slope` us for every byte: 1 / (1000 slope).
+    ///
+    /// ```
+    /// use tier6_units::GbPerSec;
+    /// assert_eq!(GbPerSec::from_us_per_byte(0.00002), GbPerSec::new(50.0));
+    /// assert_eq!(GbPerSec::new(50.0).us_per_byte(), 0.00002);
+    /// ```
+    pub fn from_us_per_byte(slope: f64) -> Self {
+        Self(1.0 / (1e3 * slope))
+    }
+
+    /// Returns the us that every byte takes at this rate.
+    pub fn us_per_byte(self) -> f64 {
+        1.0 / (1e3 * self.0)
+    }
+
     /// Returns the rate in 10^9 bytes per second.
     pub const fn get(self) -> f64 {
         self.0

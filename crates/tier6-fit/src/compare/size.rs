@@ -105,7 +105,7 @@ pub(super) fn matched(base: &ComparedRun, new: &ComparedRun) -> (Vec<Matched>, u
 }
 
 fn sides(run: &ComparedRun) -> BTreeMap<Bytes, Side> {
-    let times: BTreeMap<Bytes, Vec<f64>> = run
+    let mut times: BTreeMap<Bytes, Vec<f64>> = run
         .series
         .points
         .iter()
@@ -116,7 +116,7 @@ fn sides(run: &ComparedRun) -> BTreeMap<Bytes, Side> {
         .iter()
         .filter(|point| point.excluded.is_none())
         .map(|point| {
-            let times = times.get(&point.bytes).cloned().unwrap_or_default();
+            let times = times.remove(&point.bytes).unwrap_or_default();
             let side = Side {
                 median: point.median.get(),
                 p95: point.p95.map(Micros::get),

@@ -61,14 +61,19 @@ fn push_series(out: &mut String, report: &AnalysisReport, series: &SeriesReport)
             number(shown.error_at(point.bytes)),
             text(point.excluded),
         ];
-        *out += &identity
-            .iter()
-            .chain(&fields)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(",");
-        out.push('\n');
+        push_row(out, identity.iter().chain(&fields));
     }
+}
+
+/// Writes fields as a line.
+pub(crate) fn push_row<'a>(out: &mut String, fields: impl Iterator<Item = &'a String>) {
+    for (index, field) in fields.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        *out += field;
+    }
+    out.push('\n');
 }
 
 /// Returns the text of a value, or an empty field.

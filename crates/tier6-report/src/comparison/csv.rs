@@ -2,7 +2,7 @@
 
 use super::summary::size_verdict_name;
 use super::{ComparedSeries, ComparisonReport};
-use crate::analysis::{number, quoted, text};
+use crate::analysis::{number, push_row, quoted, text};
 
 const HEADER: &str = "baseline,new,collective,ranks,nodes,datatype,redop,placement,\
 bytes,baseline_us,new_us,change_pct,p_value,verdict,segment,segment_verdict,cause\n";
@@ -50,12 +50,6 @@ fn push_series(out: &mut String, report: &ComparisonReport, series: &ComparedSer
             text(segment.map(|segment| segment.verdict)),
             text(segment.and_then(|segment| segment.cause)),
         ];
-        let row = identity
-            .iter()
-            .chain(&fields)
-            .map(String::as_str)
-            .collect::<Vec<_>>();
-        *out += &row.join(",");
-        out.push('\n');
+        push_row(out, identity.iter().chain(&fields));
     }
 }
