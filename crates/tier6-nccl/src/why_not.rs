@@ -44,6 +44,9 @@ pub enum WhyNot {
     /// Without CollNet, NVLS stays inside the node.
     #[error("NVLS over several nodes needs CollNet")]
     NvlsNodes,
+    /// NVLS reduces among the GPUs of a node.
+    #[error("NVLS needs several GPUs in a node")]
+    NvlsOneRankPerNode,
     /// CollNetDirect goes through NVSwitch.
     #[error("CollNetDirect needs NVSwitch")]
     NoNvSwitch,

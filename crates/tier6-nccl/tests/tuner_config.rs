@@ -272,6 +272,7 @@ fn a_communicator_and_an_environment_tell_more() {
     let lint = |table, variables| {
         let context = LintContext {
             table: Some(table),
+            release: None,
             variables,
         };
         codes(&rows, Dialect::Rccl, &context)
@@ -280,6 +281,36 @@ fn a_communicator_and_an_environment_tell_more() {
     // 2.24 does not know that LL128 is safe on Blackwell.
     assert_eq!(lint(&b200, vec![]), [(1, "T6211")]);
     assert_eq!(lint(&table, vec!["NCCL_ALGO", "HOME"]), [(0, "T6216")]);
+}
+
+#[test]
+fn the_release_and_the_rules_own_nodes_exclude_paths() {
+    let lint = |row: &str, version: &str, dialect| {
+        let version = Release::read_version(version).unwrap();
+        let context = LintContext {
+            release: Some(Release::for_version(version).unwrap().release),
+            ..LintContext::default()
+        };
+        codes(row, dialect, &context)
+    };
+    let pat = format!("allgather,{ALL_SIZES},pat,simple,-1,-1,-1\n");
+    assert_eq!(lint(&pat, "2.22", Dialect::Rccl), [(1, "T6210")]);
+    assert_eq!(lint(&pat, "2.23", Dialect::Rccl), []);
+    let nvls = |algorithm: &str, nodes: u32, ranks: u32| {
+        let row = format!("allreduce,{ALL_SIZES},{algorithm},simple,-1,{nodes},{ranks}\n");
+        lint(&row, "2.30", Dialect::Rccl).len()
+    };
+    assert_eq!(nvls("nvls", 16, 16), 1);
+    assert_eq!(nvls("nvls_tree", 16, 16), 1);
+    assert_eq!(nvls("nvls_tree", 1, 8), 1);
+    assert_eq!(nvls("nvls", 1, 8), 0);
+    assert_eq!(nvls("nvls_tree", 2, 16), 0);
+    let ncclx = |ranks: u32| {
+        let row = format!("allreduce,[0,),nvls,simple,-1,4,{ranks},0\n");
+        lint(&row, "2.30", Dialect::NcclxCsv)
+    };
+    assert_eq!(ncclx(1), [(1, "T6210")]);
+    assert_eq!(ncclx(4), []);
 }
 
 #[test]
@@ -306,6 +337,7 @@ fn nccls_own_choices_as_rules_are_clean_and_change_nothing() {
     let config = read_config(&text, Dialect::NvidiaExample);
     let context = LintContext {
         table: Some(&table),
+        release: None,
         variables: vec![],
     };
     assert_eq!(lint_config(&config, &context), []);

@@ -222,6 +222,7 @@ fn lint(options: &Lint, terminal: &Terminal) -> Result<Exit, Failure> {
         files: &options.files,
         dialect: dialect.transpose()?,
         tuner: tuner.as_ref(),
+        nccl: known.nccl.as_deref().map(meaning::version).transpose()?,
         variables: variables.iter().map(|(name, _)| name.as_str()).collect(),
         repair: if options.fix {
             Repair::Write

@@ -5,6 +5,7 @@ use crate::call::Call;
 use crate::candidate::{Candidate, NcclAlgorithm, NcclCollective};
 use crate::choice::Entry;
 use crate::cost_table::CostTable;
+use crate::release::Release;
 use crate::why_not::WhyNot;
 use tier6_collective::{DataType, Protocol, RedOp};
 
@@ -16,6 +17,8 @@ const BYTES_IN_USE: u64 = 8 << 30;
 pub struct LintContext<'a> {
     /// The communicator that the file is meant for.
     pub table: Option<&'a CostTable>,
+    /// The release that the file is meant for, where the communicator is not known.
+    pub release: Option<&'static Release>,
     /// Names of environment variables that are set where the file is used.
     pub variables: Vec<&'a str>,
 }
@@ -26,7 +29,7 @@ pub fn lint_config(config: &TunerConfig, context: &LintContext<'_>) -> Vec<Findi
     for rule in &config.rules {
         findings.extend(one_channel(rule));
         findings.extend(never_matches(rule));
-        findings.extend(impossible(rule, context));
+        findings.extend(impossible(rule, config.dialect, context));
     }
     findings.extend(shadowed(config));
     for collective in NcclCollective::ALL {
@@ -72,11 +75,12 @@ fn never_matches(rule: &TunerRule) -> Option<Finding> {
 }
 
 /// Combinations that NCCL does not run: never at all, or not on this communicator.
-fn impossible(rule: &TunerRule, context: &LintContext<'_>) -> Option<Finding> {
+fn impossible(rule: &TunerRule, dialect: Dialect, context: &LintContext<'_>) -> Option<Finding> {
     let here = context.table.filter(|table| is_for(rule, table));
     let why = match here {
         Some(table) => why_not_here(rule, table)?,
-        None => why_never(rule.collective, rule.candidate)?,
+        None => why_never(rule.collective, rule.candidate)
+            .or_else(|| why_not_at(rule, dialect, context.release))?,
     };
     let is_ll128 = matches!(
         why,
@@ -120,6 +124,30 @@ fn why_never(collective: NcclCollective, candidate: Candidate) -> Option<WhyNot>
     } else {
         None
     }
+}
+
+/// What the release and the rule's own nodes and ranks exclude.
+fn why_not_at(
+    rule: &TunerRule,
+    dialect: Dialect,
+    release: Option<&'static Release>,
+) -> Option<WhyNot> {
+    let algorithm = rule.candidate.algorithm;
+    if algorithm == NcclAlgorithm::Pat && release.is_some_and(|release| !release.has_pat()) {
+        return Some(WhyNot::NotInRelease);
+    }
+    let exact = |range: Interval| (range.least == range.most).then_some(range.least);
+    let nodes = exact(rule.nodes)?;
+    if algorithm == NcclAlgorithm::NvlsTree && nodes == 1 {
+        return Some(WhyNot::OneNode);
+    }
+    let one_per_node = match dialect {
+        Dialect::NvidiaExample | Dialect::Rccl => nodes,
+        Dialect::NcclxCsv => 1,
+    };
+    let is_nvls = matches!(algorithm, NcclAlgorithm::Nvls | NcclAlgorithm::NvlsTree);
+    let is_alone = nodes > 1 && exact(rule.ranks) == Some(one_per_node);
+    (is_nvls && is_alone).then_some(WhyNot::NvlsOneRankPerNode)
 }
 
 /// A float sum is what most rules are written for, and what most algorithms can do.

@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> TunerConfig {
                 RuleCode::LongLine,
                 Severity::Error,
                 piece.line,
-                "line is longer than 255 bytes; the plug-in reads it in two pieces",
+                "line is longer than 254 bytes; the plug-in reads it in two pieces",
             ));
         }
         let mut reader = Reader {

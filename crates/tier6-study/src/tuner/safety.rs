@@ -102,6 +102,7 @@ fn not_run(ask: Ask, collective: NcclCollective, table: Option<&CostTable>) -> O
     };
     let context = LintContext {
         table,
+        release: None,
         variables: Vec::new(),
     };
     let findings = lint_config(&config, &context);

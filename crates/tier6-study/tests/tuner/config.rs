@@ -372,6 +372,7 @@ fn what_is_written_reads_back_and_is_clean() {
             for table in [None, table] {
                 let context = LintContext {
                     table,
+                    release: None,
                     variables: Vec::new(),
                 };
                 let findings = lint_config(&config, &context);

@@ -116,7 +116,7 @@ proptest! {
                 let text = write_plans(&plans, dialect, table).unwrap();
                 let config = read_config(&text, dialect);
                 prop_assert!(config.findings.is_empty());
-                let context = LintContext { table, variables: Vec::new() };
+                let context = LintContext { table, ..LintContext::default() };
                 for finding in lint_config(&config, &context) {
                     // Wild times do take turns.
                     prop_assert_eq!(finding.code, tier6_nccl::RuleCode::Alternating);

@@ -6,11 +6,12 @@ use super::load::TunerRequest;
 use super::source::{Reference, load, load_log, reference};
 use super::sweep::{ReadSweeps, read_sweeps};
 use crate::{Error, Exit, Form, Progress};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tier6_measure::{ReadOptions, Selection};
 use tier6_nccl::{Candidate, NcclAlgorithm, read_log};
 use tier6_report::{
-    AuditReport, AuditedCall, AuditedRun, audit_csv, audit_json, audit_markdown, audit_table,
+    AuditReport, AuditedCall, AuditedRun, TunerSubject, audit_csv, audit_json, audit_markdown,
+    audit_table,
 };
 use tier6_study::{
     ChoiceVerdict, Predictions, Sweep, audit_choices, group_sweeps, predicted_against_measured,
@@ -81,13 +82,39 @@ pub fn audit(
             ),
         });
     }
+    let subject = source.tuner.map(|tuner| tuner.subject);
+    let subject = subject.map(|mut subject| {
+        let notes = other_scales(&sweeps, &subject);
+        subject.notes.extend(notes);
+        subject
+    });
     let report = AuditReport {
         reference: source.name,
-        subject: source.tuner.map(|tuner| tuner.subject),
+        subject,
         runs,
         calls,
     };
     Ok((report, failures))
+}
+
+/// Says which measurements are of other ranks or nodes than the predictions.
+fn other_scales(sweeps: &[Sweep], subject: &TunerSubject) -> Vec<String> {
+    let own = (subject.ranks, subject.nodes);
+    let others: BTreeSet<(u32, u32)> = sweeps
+        .iter()
+        .filter_map(|sweep| Some((sweep.ranks?, sweep.nodes?)))
+        .filter(|&(ranks, nodes)| {
+            (i64::from(ranks), i64::from(nodes)) != (own.0.into(), own.1.into())
+        })
+        .collect();
+    let say = |(ranks, nodes)| {
+        format!(
+            "measured on {ranks} ranks and {nodes} nodes, predicted for {} ranks and {} nodes: \
+             these errors say nothing of the model",
+            own.0, own.1
+        )
+    };
+    others.into_iter().map(say).collect()
 }
 
 /// Returns the choices that a log prints; none where it prints none.

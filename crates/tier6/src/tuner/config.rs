@@ -83,6 +83,7 @@ pub fn make_config(
     let written = read_config(&text, request.dialect);
     let context = LintContext {
         table,
+        release: None,
         variables: Vec::new(),
     };
     let report = ConfigReport {

@@ -6,7 +6,9 @@ use crate::input::{self, Input};
 use crate::text::read_text;
 use crate::{Error, Exit, Form, write_file};
 use std::path::Path;
-use tier6_nccl::{Dialect, LintContext, Severity, fix_config, lint_config, read_config};
+use tier6_nccl::{
+    Dialect, LibraryVersion, LintContext, Release, Severity, fix_config, lint_config, read_config,
+};
 use tier6_report::{LintReport, LintedFile, lint_csv, lint_json, lint_markdown, lint_table};
 
 /// What to check, and against what.
@@ -18,6 +20,8 @@ pub struct LintRequest<'a> {
     pub dialect: Option<Dialect>,
     /// The communicator that the files are meant for.
     pub tuner: Option<&'a Tuner>,
+    /// The NCCL version, where the communicator is not known.
+    pub nccl: Option<LibraryVersion>,
     /// Names of variables that are set where the files are used.
     pub variables: Vec<&'a str>,
     /// Whether files are repaired.
@@ -39,8 +43,14 @@ pub enum Repair {
 ///
 /// When a file cannot be read, holds no text of rules, or cannot be written.
 pub fn lint_files(request: &LintRequest<'_>) -> Result<LintReport, Error> {
+    let found = request.nccl.map(Release::for_version).transpose();
+    let found = found.map_err(|error| Error::Domain {
+        message: error.to_string(),
+        hint: None,
+    })?;
     let context = LintContext {
         table: request.tuner.map(|tuner| &tuner.table),
+        release: found.map(|found| found.release),
         variables: request.variables.clone(),
     };
     let mut files = Vec::new();
