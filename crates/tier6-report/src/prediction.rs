@@ -5,9 +5,9 @@ mod json;
 
 pub use json::prediction_json;
 
-use crate::analysis::csv::{number, quoted};
+use crate::analysis::csv::{number, push_row, quoted};
 use crate::flow::push_sentence;
-use crate::grid::{Align, Cell, Columns, Grid, markdown_text};
+use crate::grid::{Align, Cell, Columns, Grid, markdown_text, terminal_text};
 use crate::naming;
 use crate::number::count;
 use crate::style::{Detail, Style, Tone};
@@ -95,7 +95,7 @@ impl PredictedCall {
 /// Returns the prediction as text for a terminal. The short form tells the bottleneck once for
 /// all sizes that share it, the wide one for every row.
 pub fn prediction_table(report: &PredictionReport, style: Style, detail: Detail) -> String {
-    let mut out = title(report) + "\n\n" + &grid(report).text(style) + "\n";
+    let mut out = terminal_text(&title(report)) + "\n\n" + &grid(report).text(style) + "\n";
     for (head, sentence) in bottlenecks(report, detail) {
         push_sentence(&mut out, (&head, Tone::Dim), &sentence, style);
     }
@@ -137,7 +137,7 @@ pub fn prediction_markdown(report: &PredictionReport) -> String {
     }
     out += "\n## What it rests on\n\n";
     for note in notes(report) {
-        let _ = writeln!(out, "- {}", markdown_text(note));
+        let _ = writeln!(out, "- {note}");
     }
     out
 }
@@ -169,7 +169,7 @@ pub fn prediction_csv(report: &PredictionReport) -> String {
         fields.extend(times.map(|time| number(Some(time.get()))));
         fields.extend([row.algbw, row.busbw].map(|rate| number(rate.map(GbPerSec::get))));
         fields.extend([quoted(&row.sentence), row.basis.to_string()]);
-        out += &(fields.join(",") + "\n");
+        push_row(&mut out, fields.iter());
     }
     out
 }

@@ -5,10 +5,10 @@ mod json;
 
 pub use json::{system_json, systems_json};
 
-use crate::analysis::csv::quoted;
+use crate::analysis::csv::{push_row, quoted};
 use crate::flow::push_sentence;
-use crate::grid::{Align, Cell, Columns, Grid, markdown_text};
-use crate::number::fixed;
+use crate::grid::{Align, Cell, Columns, Grid, markdown_text, terminal_text};
+use crate::number::{count, fixed};
 use crate::style::{Style, Tone};
 use std::fmt::Write as _;
 use tier6_system::{ConstantDescription, Evidence, SystemDescription};
@@ -60,7 +60,7 @@ pub fn systems_csv(systems: &[ListedSystem]) -> String {
 
 /// Returns a system as text for a terminal.
 pub fn system_table(report: &SystemReport, style: Style) -> String {
-    let mut out = title(&report.description) + "\n\n";
+    let mut out = terminal_text(&title(&report.description)) + "\n\n";
     for (head, text) in facts(&report.description) {
         push_sentence(&mut out, (head, Tone::Dim), &text, style);
     }
@@ -68,10 +68,10 @@ pub fn system_table(report: &SystemReport, style: Style) -> String {
         out.push('\n');
         out += &grid.text(style);
     }
-    let _ = writeln!(out, "\nas written ({})\n", report.source);
+    let _ = writeln!(out, "\nas written ({})\n", terminal_text(&report.source));
     for line in report.written.trim_end().lines() {
         // The file's own tabs and escapes stay out of the terminal.
-        out += crate::grid::terminal_text(&format!("  {line}")).trim_end();
+        out += terminal_text(&format!("  {line}")).trim_end();
         out.push('\n');
     }
     out
@@ -106,7 +106,7 @@ pub fn system_csv(report: &SystemReport) -> String {
             constant.evidence.name(),
             source,
         ];
-        out += &(fields.map(quoted).join(",") + "\n");
+        push_row(&mut out, fields.map(quoted).iter());
     }
     out
 }
@@ -120,63 +120,73 @@ fn title(system: &SystemDescription) -> String {
 
 /// What was derived, as heads and sentences.
 fn facts(system: &SystemDescription) -> Vec<(&'static str, String)> {
+    let counted = |n: u32, word: &str| count(n as usize, word);
     let (least, most) = (system.injection.0.get(), system.injection.1.get());
-    let injection = if fixed(least, 1) == fixed(most, 1) {
-        format!("{} GB/s", fixed(most, 1))
-    } else {
-        format!("{} to {} GB/s", fixed(least, 1), fixed(most, 1))
+    let injection = match (fixed(least, 1), fixed(most, 1)) {
+        (least, most) if least == most => most,
+        (least, most) => format!("{least} to {most}"),
     };
     let mut facts = vec![
         (
             "size",
             format!(
-                "{} chips ({}), {} nodes, {} NICs, {} links counting each direction",
-                system.n_chips, system.chip, system.n_nodes, system.n_nics, system.n_links
+                "{} ({}), {}, {}, {} counting each direction",
+                counted(system.n_chips, "chip"),
+                system.chip,
+                counted(system.n_nodes, "node"),
+                counted(system.n_nics, "NIC"),
+                counted(system.n_links, "link")
             ),
         ),
         (
             "into a chip",
             format!(
-                "{injection} of the first tier over {} ports, each direction",
-                system.ports_per_chip
+                "{injection} GB/s of the first tier over {}, each direction",
+                counted(system.ports_per_chip, "port")
             ),
         ),
     ];
     if let Some(rate) = system.network_per_chip {
-        let text = format!(
-            "{} GB/s a chip, its share of the NICs",
-            fixed(rate.get(), 1)
-        );
-        facts.push(("network", text));
+        let rate = fixed(rate.get(), 1);
+        facts.push((
+            "network",
+            format!("{rate} GB/s a chip, its share of the NICs"),
+        ));
     }
     if let Some(rate) = system.bisection {
-        let text = format!(
-            "{} GB/s between halves, each direction",
-            fixed(rate.get(), 1)
-        );
-        facts.push(("bisection", text));
+        let rate = fixed(rate.get(), 1);
+        facts.push((
+            "bisection",
+            format!("{rate} GB/s between halves, each direction"),
+        ));
     }
-    facts.push((
-        "longest route",
-        format!(
-            "{}: {} links, {} us unloaded, {} equal routes",
-            system.longest_route.join(" > "),
-            system.diameter_links,
-            fixed(system.longest_route_latency.get(), 2),
-            system.longest_route_alternatives
-        ),
-    ));
-    let assumed = system.constants.iter();
-    let assumed = assumed.filter(|constant| constant.evidence == Evidence::Assumed);
-    facts.push((
-        "evidence",
-        format!(
-            "{} of {} constants are assumed: priors that nobody checked on this system",
-            assumed.count(),
-            system.constants.len()
-        ),
-    ));
+    facts.push(("longest route", longest_route(system)));
+    facts.push(("evidence", evidence_of_all(system)));
     facts
+}
+
+fn longest_route(system: &SystemDescription) -> String {
+    let alike = match system.longest_route_alternatives {
+        1 => "the only one of its length".to_owned(),
+        n => format!("one of {n} alike"),
+    };
+    format!(
+        "{}: {}, {} us unloaded, {alike}",
+        system.longest_route.join(" > "),
+        count(system.diameter_links as usize, "link"),
+        fixed(system.longest_route_latency.get(), 2),
+    )
+}
+
+fn evidence_of_all(system: &SystemDescription) -> String {
+    let all = system.constants.iter();
+    let assumed = all.filter(|constant| constant.evidence == Evidence::Assumed);
+    match (assumed.count(), system.constants.len()) {
+        (0, all) => format!("none of {all} constants is assumed"),
+        (assumed, all) => format!(
+            "{assumed} of {all} constants are assumed: priors that nobody checked on this system"
+        ),
+    }
 }
 
 fn grids(system: &SystemDescription) -> Vec<(&'static str, Grid)> {
