@@ -10,7 +10,6 @@ mod summary;
 mod svg;
 mod table;
 
-pub(crate) use csv::{number, push_row, quoted, text};
 pub(crate) use json::{ends, pretty};
 pub(crate) use summary::{ShownFits, configuration, shown_fits};
 pub use {

@@ -5,7 +5,7 @@ mod json;
 
 pub use json::validation_json;
 
-use crate::analysis::csv::{number, quoted, text};
+use crate::analysis::csv::{number, push_row, quoted, text};
 use crate::grid::{Columns, Grid, markdown_text};
 use crate::number::count;
 use crate::style::{Detail, Style, Tone};
@@ -131,7 +131,7 @@ pub fn validation_csv(report: &ValidationReport) -> String {
                 fields.extend(bands(&errors).map(number));
             }
             fields.extend([number(set.placement_noise_pct), number(coverage)]);
-            out += &(fields.join(",") + "\n");
+            push_row(&mut out, fields.iter());
         }
     }
     out

@@ -2,7 +2,7 @@
 
 use super::summary::size_verdict_name;
 use super::{ComparedSeries, ComparisonReport};
-use crate::analysis::{number, push_row, quoted, text};
+use crate::analysis::csv::{number, push_row, quoted, text};
 
 const HEADER: &str = "baseline,new,collective,ranks,nodes,datatype,redop,placement,\
 bytes,baseline_us,new_us,change_pct,p_value,verdict,segment,segment_verdict,cause\n";
