@@ -104,7 +104,7 @@ impl Inputs {
         for file in input::expand(files)? {
             match (input::read(&file, options, progress), &file) {
                 (Ok(parsed), Input::Found(_)) if is_bare(&parsed.value) => {
-                    inputs.ignored.push(file.name())
+                    inputs.ignored.push(file.name());
                 }
                 (Ok(parsed), _) => inputs.read.push((file, parsed)),
                 (
