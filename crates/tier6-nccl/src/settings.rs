@@ -102,6 +102,11 @@ impl Settings {
         doubts
     }
 
+    /// Says whether the tuner of `release` reads a variable.
+    pub fn reads(name: &str, release: &Release) -> bool {
+        Self::unset(release).set(name, "", release) == Ok(Reading::Read)
+    }
+
     fn set(&mut self, name: &str, value: &str, release: &Release) -> Result<Reading, FilterError> {
         match name {
             "NCCL_ALGO" => {

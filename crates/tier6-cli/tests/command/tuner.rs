@@ -210,7 +210,15 @@ fn json_keeps_the_contract() {
     let verify = self::json(&format!("verify {}", oracle.display()));
     assert_eq!(
         keys(&verify),
-        ["schema", "tables", "rows", "equal", "different", "examples"]
+        [
+            "schema",
+            "tables",
+            "rows",
+            "equal",
+            "different",
+            "examples",
+            "notes"
+        ]
     );
     assert_eq!(verify["schema"], "tier6.verify/1");
     assert_eq!(

@@ -184,3 +184,36 @@ fn the_sheet_of_nvidias_script_is_a_sweep() {
     let border = rows[0]["last_bytes"].as_u64().unwrap();
     assert!((340_000..390_000).contains(&border), "{border}");
 }
+
+#[test]
+fn an_audit_tells_what_its_predictions_are_not_for() {
+    let folder = scratch("tuner_audit_conditions");
+    let sweep = folder.join("six_nvls.csv");
+    fs::write(
+        &sweep,
+        "size,time_us,ranks,nodes,collective\n1048576,90.5,6,1,all_reduce\n2097152,160.5,6,1,all_reduce\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("INDEX.tsv"),
+        "id\tcollective\tn_gpus\tn_nodes\tenv_flags\nsix_nvls\tall_reduce\t6\t1\tNCCL_NVLS_ENABLE=0 -g 6\n",
+    )
+    .unwrap();
+    let sweep = sweep.display().to_string();
+    let arguments = ["audit", "h100x8-dgx", &sweep, "--nccl", "2.27.7"];
+    let run = tuner(&arguments).said();
+    assert!(
+        run.stderr
+            .contains("measured: 6 ranks on 1 node; predicted: 8 ranks on 1 node"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr
+            .contains("`--env NCCL_NVLS_ENABLE=0` predicts with it"),
+        "{}",
+        run.stderr
+    );
+    let told = [&arguments[..], &["--env", "NCCL_NVLS_ENABLE=0"]].concat();
+    assert!(!tuner(&told).said().stderr.contains("predicts with it"));
+}

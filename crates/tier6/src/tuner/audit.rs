@@ -8,7 +8,7 @@ use super::sweep::{ReadSweeps, read_sweeps};
 use crate::{Error, Exit, Form, Progress};
 use std::collections::{BTreeMap, BTreeSet};
 use tier6_measure::{ReadOptions, Selection};
-use tier6_nccl::{Candidate, NcclAlgorithm, read_log};
+use tier6_nccl::{Candidate, NcclAlgorithm, Release, Settings, read_log};
 use tier6_report::{
     AuditReport, AuditedCall, AuditedRun, TunerSubject, audit_csv, audit_json, audit_markdown,
     audit_table,
@@ -59,6 +59,7 @@ pub fn audit(
         sweeps,
         version: measured_version,
         failures,
+        variables,
     } = read_sweeps(request.files, &selections, request.reading, progress)?;
     let mut tuner_request = request.tuner.clone();
     let source = source(
@@ -84,7 +85,8 @@ pub fn audit(
     }
     let subject = source.tuner.map(|tuner| tuner.subject);
     let subject = subject.map(|mut subject| {
-        let notes = other_scales(&sweeps, &subject);
+        let mut notes = other_scales(&sweeps, &subject);
+        notes.extend(other_environments(&variables, &request.tuner.env));
         subject.notes.extend(notes);
         subject
     });
@@ -107,14 +109,35 @@ fn other_scales(sweeps: &[Sweep], subject: &TunerSubject) -> Vec<String> {
             (i64::from(ranks), i64::from(nodes)) != (own.0.into(), own.1.into())
         })
         .collect();
-    let say = |(ranks, nodes)| {
+    let scale = |ranks: i64, nodes: i64| {
+        let plural = |n: i64| if n == 1 { "" } else { "s" };
         format!(
-            "measured on {ranks} ranks and {nodes} nodes, predicted for {} ranks and {} nodes: \
-             these errors say nothing of the model",
-            own.0, own.1
+            "{ranks} rank{} on {nodes} node{}",
+            plural(ranks),
+            plural(nodes)
+        )
+    };
+    let say = |(ranks, nodes): (u32, u32)| {
+        format!(
+            "measured: {}; predicted: {}; the errors say nothing of the model",
+            scale(ranks.into(), nodes.into()),
+            scale(own.0.into(), own.1.into())
         )
     };
     others.into_iter().map(say).collect()
+}
+
+/// Says which variables of the tuner a run was measured under that the predictions leave out.
+fn other_environments(stated: &[(String, String)], given: &[(String, String)]) -> Vec<String> {
+    let left_out = stated.iter().filter(|(_, variable)| {
+        let name = variable.split('=').next().unwrap_or_default();
+        Settings::reads(name, Release::newest()) && given.iter().all(|(given, _)| given != name)
+    });
+    left_out
+        .map(|(label, variable)| {
+            format!("`{label}` was measured under {variable}; `--env {variable}` predicts with it")
+        })
+        .collect()
 }
 
 /// Returns the choices that a log prints; none where it prints none.

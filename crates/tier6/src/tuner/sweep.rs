@@ -19,6 +19,8 @@ pub(super) struct ReadSweeps {
     /// The version that a run states, the first one.
     pub(super) version: Option<LibraryVersion>,
     pub(super) failures: Vec<Error>,
+    /// Labels of runs with the variables that they state beside what is forced: `NAME=VALUE`.
+    pub(super) variables: Vec<(String, String)>,
 }
 
 /// Reads sweeps; `selections` say which path ran where the inputs do not.
@@ -107,6 +109,9 @@ impl ReadSweeps {
             let sweeps =
                 sweeps_of_run(&label, forced, &analyses).map_err(|error| malformed(&error))?;
             self.sweeps.extend(sweeps);
+            let stated = variables(file, run).into_iter();
+            self.variables
+                .extend(stated.map(|variable| (label.clone(), variable)));
             self.version = self.version.or(run.setup.library_version);
         }
         Ok(())
@@ -119,6 +124,29 @@ fn label(file: &Input, run: usize, runs: usize) -> String {
     } else {
         file.id()
     }
+}
+
+/// Returns the variables of NCCL that the run or the index beside its file states, but for the
+/// forced algorithm and protocol.
+fn variables(file: &Input, run: &Run) -> Vec<String> {
+    let environment = run.setup.environment.iter();
+    let mut stated: Vec<String> = environment
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    if let Input::File(path) | Input::Found(path) = file
+        && let Some(facts) = facts_of(path)
+    {
+        stated.extend(facts.env_flags.split_whitespace().map(str::to_owned));
+    }
+    stated.retain(|variable| {
+        let is_forced = ["NCCL_ALGO=", "NCCL_PROTO="]
+            .iter()
+            .any(|name| variable.starts_with(name));
+        variable.starts_with("NCCL_") && variable.contains('=') && !is_forced
+    });
+    stated.sort();
+    stated.dedup();
+    stated
 }
 
 fn forced(file: &Input, run: &Run) -> Result<Forced, ForcedError> {
