@@ -13,9 +13,9 @@ use tier6_stats::{Accuracy, Bound, LineFit, Weighting, accuracy, fit_line_non_ne
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// Fewest points of a validated fit.
-pub const VALIDATED_POINTS: u32 = 4;
+pub(crate) const VALIDATED_POINTS: u32 = 4;
 /// Largest held-out error of a validated fit, in percent.
-pub const HELD_OUT_LIMIT_PCT: f64 = 10.0;
+const HELD_OUT_LIMIT_PCT: f64 = 10.0;
 /// Confidence of the intervals.
 const LEVEL: f64 = 0.95;
 

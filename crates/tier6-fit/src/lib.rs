@@ -36,11 +36,11 @@ pub use compare::{
     Cause, CompareError, CompareOptions, ComparedRun, ComparisonVerdict, SegmentComparison,
     SeriesComparison, SizeComparison, SizeVerdict, compare,
 };
-pub use fit::{HELD_OUT_LIMIT_PCT, VALIDATED_POINTS, fit_range};
+pub use fit::fit_range;
 pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, PredictorError};
 pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};
 pub use rank_trend::{RankTrend, TrendFit, rank_trend};
 pub use residual::{PredictedPoint, PredictionOrigin, ResidualShape, residual_shapes, suspects};
 pub use segment::segment_starts;
 pub use together::{SetSeries, findings_together};
-pub use wire::{RING_SHARE_MAX, nvls_wire};
+pub use wire::nvls_wire;

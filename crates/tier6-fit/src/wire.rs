@@ -10,7 +10,7 @@ use tier6_measure::Series;
 use tier6_units::GbPerSec;
 
 /// Share of the line rate above which an AllReduce on NVLink is not a ring (FACTS E.7).
-pub const RING_SHARE_MAX: f64 = 0.94;
+pub(crate) const RING_SHARE_MAX: f64 = 0.94;
 
 /// Returns what each rank's link carried per direction in an NVLS AllReduce: every rank serves
 /// the switch's reads of all M bytes and writes its own M/N. `ranks` counts those under one switch.

@@ -137,15 +137,10 @@ pub(crate) fn check_row(
     let mut findings = Vec::new();
     let time = time.filter(|time| time.value > 0.0);
     let speed = time.map(|time| speed(bytes, time));
-    if let (Some(time), Some(algbw), Some(speed)) = (time, algbw, speed)
-        && !algbw.interval().overlaps(speed)
+    if let (Some(time), Some(algbw)) = (time, algbw)
+        && !is_speed(algbw, bytes, time)
     {
-        findings.push(format!(
-            "{bytes} B in {} us are {:.4} GB/s, but algbw says {}",
-            time.value,
-            bytes as f64 / time.value / 1e3,
-            algbw.value
-        ));
+        findings.push(not_the_speed(algbw, bytes, time));
     }
     if let (Some(busbw), Some(factor)) = (busbw, factor) {
         let from_algbw = algbw.map(|algbw| algbw.interval().scaled(factor));
@@ -171,6 +166,18 @@ pub(crate) fn speed(bytes: u64, time: Printed) -> Interval {
         low: bytes as f64 / high / 1e3,
         high: bytes as f64 / low.max(FLOAT_SLACK) / 1e3,
     }
+}
+
+/// Says whether a printed algbw, in GB/s, is bytes / time within the printed digits.
+pub(crate) fn is_speed(algbw: Printed, bytes: u64, time: Printed) -> bool {
+    algbw.interval().overlaps(speed(bytes, time))
+}
+
+/// Tells of an algbw that is not bytes / time.
+pub(crate) fn not_the_speed(algbw: Printed, bytes: u64, time: Printed) -> String {
+    let (time, algbw) = (time.value, algbw.value);
+    let rate = bytes as f64 / time / 1e3;
+    format!("{bytes} B in {time} us are {rate:.4} GB/s, but algbw says {algbw}")
 }
 
 /// Says when an element count does not make up the size: `count` x element size must be the size,

@@ -1,7 +1,7 @@
 //! A row of the table, or the pieces into which log lines broke it.
 
 use super::columns::{Column, Layout, LayoutSource};
-use crate::read::consistency::{Printed, speed};
+use crate::read::consistency::{Printed, is_speed};
 use crate::{Placement, Wrong};
 use tier6_collective::{Algorithm, DataType, Path, Protocol, RedOp};
 
@@ -117,9 +117,7 @@ impl Half {
     /// Says whether the printed algbw is size / time within the printed digits.
     pub(super) fn is_consistent(&self, bytes: u64) -> bool {
         match (self.time, self.algbw) {
-            (Some(time), Some(algbw)) if time.value > 0.0 => {
-                algbw.interval().overlaps(speed(bytes, time))
-            }
+            (Some(time), Some(algbw)) if time.value > 0.0 => is_speed(algbw, bytes, time),
             _ => true,
         }
     }

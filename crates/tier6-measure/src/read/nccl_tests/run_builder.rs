@@ -4,7 +4,7 @@
 use super::columns::{Column, Layout};
 use super::row::{Half, Preamble};
 use super::signature::Signature;
-use crate::read::consistency::speed;
+use crate::read::consistency::{not_the_speed, speed};
 use crate::read::rank_count::FactorRange;
 use crate::warning::WarningList;
 use crate::{Footer, Placement, Point, Ranks, RunSetup, Sample, Series, WarningCode, Wrong};
@@ -245,12 +245,11 @@ impl RunBuilder {
     }
 
     fn check(&mut self, bytes: u64, half: &Half, line: u64) {
-        if !half.is_consistent(bytes) {
+        if let (Some(time), Some(algbw)) = (half.time, half.algbw)
+            && !half.is_consistent(bytes)
+        {
             Finding::add(&mut self.inconsistent, line, || {
-                let (time, algbw) = (half.time.map(|t| t.value), half.algbw.map(|b| b.value));
-                let (time, algbw) = (time.unwrap_or_default(), algbw.unwrap_or_default());
-                let rate = bytes as f64 / time / 1e3;
-                format!("{bytes} B in {time} us are {rate:.4} GB/s, algbw says {algbw}")
+                not_the_speed(algbw, bytes, time)
             });
         } else if let (Some(time), Some(busbw)) = (half.time, half.busbw)
             && bytes > 0
