@@ -5,10 +5,9 @@ use super::contender::Ask;
 use std::fmt;
 use tier6_collective::Protocol;
 use tier6_nccl::{
-    Channels, Dialect, Interval, LintContext, RuleCode, Severity, TunerConfig, TunerRule,
-    lint_config,
+    Channels, CostTable, Dialect, Interval, LintContext, RuleCode, Severity, TunerConfig,
+    TunerRule, lint_config,
 };
-use tier6_nccl::{CostTable, NcclCollective};
 
 /// When LL128 may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,8 +56,7 @@ pub(crate) fn refusal(
     table: Option<&CostTable>,
     ll128: Ll128,
 ) -> Option<Refusal> {
-    let collective = sweeps.first()?.collective;
-    if let Some(message) = not_run(ask, collective, table) {
+    if let Some(message) = not_run(ask, sweeps.first()?, table) {
         let why = RefusalReason::NotRun(message);
         return Some(Refusal { ask, why });
     }
@@ -81,16 +79,21 @@ fn is_chosen_unforced(ask: Ask, sweeps: &[Sweep]) -> bool {
         .any(|point| point.path == Some(ask.candidate))
 }
 
-/// Asks the linter about a rule of this path alone.
-fn not_run(ask: Ask, collective: NcclCollective, table: Option<&CostTable>) -> Option<String> {
+/// Asks the linter about a rule of this path alone, on the communicator or, where it is not
+/// known, on the nodes and ranks that were measured.
+fn not_run(ask: Ask, sweep: &Sweep, table: Option<&CostTable>) -> Option<String> {
+    let measured = |number: Option<u32>| match (number, table) {
+        (Some(number), None) => Interval::exactly(number.into()),
+        (None, _) | (_, Some(_)) => Interval::ANY,
+    };
     let rule = TunerRule {
         line: 1,
-        collective,
+        collective: sweep.collective,
         bytes: Interval::ANY,
         candidate: ask.candidate,
         channels: Channels::Own,
-        nodes: Interval::ANY,
-        ranks: Interval::ANY,
+        nodes: measured(sweep.nodes),
+        ranks: measured(sweep.ranks),
         pipe_ops: Interval::ANY,
         registered: Interval::ANY,
         chunk_bytes: None,
