@@ -375,3 +375,15 @@ fn a_column_of_placements_sets_rows_apart() {
     assert_eq!(medians, [10.0, 11.0, 12.0]);
     assert!(!said(&parsed).contains("repeats"), "{}", said(&parsed));
 }
+
+#[test]
+fn a_document_without_end_is_refused_by_its_size() {
+    use std::io::{BufReader, Read, repeat};
+    let endless = BufReader::new("size,time_us\n8,10\n".as_bytes().chain(repeat(b'\n')));
+    let error = tier6_measure::read(endless, &ReadOptions::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a csv document of more than 128 MiB is not read"
+    );
+    assert!(error.hint().is_some());
+}
