@@ -393,6 +393,25 @@ fn what_is_written_reads_back_and_is_clean() {
 }
 
 #[test]
+fn nvls_is_not_written_where_every_node_has_one_gpu() {
+    let nvls = Candidate {
+        algorithm: NcclAlgorithm::Nvls,
+        protocol: Protocol::Simple,
+    };
+    let is_written = |ranks, nodes| {
+        let mut rng = Rng::new(9);
+        let mut sweeps = two_regions(0.01, &mut rng);
+        sweeps.push(drawn(Forced::path(nvls), line(5.0, 900.0), 0.01, &mut rng));
+        for sweep in &mut sweeps {
+            (sweep.ranks, sweep.nodes) = (Some(ranks), Some(nodes));
+        }
+        asks(&plan(&sweeps)).contains(&nvls)
+    };
+    assert!(is_written(8, 1));
+    assert!(!is_written(8, 8));
+}
+
+#[test]
 fn plans_of_two_scales_share_a_file() {
     let plans = [plan(&l40s(2)), plan(&l40s(4))];
     for dialect in Dialect::ALL {
