@@ -21,7 +21,7 @@ pub struct Predict {
     /// A system of `tier6 systems`, or a TOML file; `-` is standard input
     #[arg(long, value_name = "NAME|FILE")]
     pub system: String,
-    /// all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, send_recv, ...
+    /// The collective: `all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, ...
     #[arg(long, value_name = "NAME")]
     pub collective: String,
     /// An algorithm, `all` of them ranked, or `auto`: the fastest for each size
