@@ -16,6 +16,9 @@ use tier6_collective::{LibraryVersion, ParseVersionError};
 /// How many examples of differences a report keeps per file.
 const EXAMPLES_MAX: usize = 20;
 
+/// How many of them may come from one row, so that other rows are seen, too.
+const EXAMPLES_PER_ROW: usize = 4;
+
 /// One file of an oracle folder.
 #[derive(Debug, Clone, Copy)]
 pub struct OracleFile<'a> {
@@ -270,7 +273,7 @@ impl Sheet {
         let tally = report.groups.entry(group).or_default();
         tally.rows += 1;
         tally.equal += u64::from(is_equal);
-        for (field, ours, theirs) in row.differences {
+        for (field, ours, theirs) in row.differences.into_iter().take(EXAMPLES_PER_ROW) {
             if self.examples.len() < EXAMPLES_MAX {
                 self.examples.push(Difference {
                     file: self.report.file.clone(),

@@ -1,6 +1,7 @@
 //! Tables shaped otherwise than the ones in the project: other columns, line ends, blanks,
 //! unknown versions. Every row counts, and what differs is named at its line.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use tier6_nccl::{OracleFile, TableReport, VerifyReport, verify};
@@ -150,4 +151,21 @@ fn communicators_beside_a_table_come_before_those_of_systems() {
     ];
     let report = verify(&files).unwrap();
     assert_eq!((report.rows() > rows(), report.different()), (true, 0));
+}
+
+#[test]
+fn one_bad_row_does_not_hide_the_others() {
+    let costs = costs();
+    let lines = costs.lines().enumerate().map(|(index, line)| {
+        let line = match index {
+            // Nothing but the call is left of these.
+            1..=6 => line.split(',').take(7).collect::<Vec<_>>().join(","),
+            _ => line.to_owned(),
+        };
+        line + "\n"
+    });
+    let (table, report) = compare("cost/2.22.3.csv", &lines.collect::<String>());
+    assert_eq!(table.different, 6);
+    let named: BTreeSet<u64> = report.examples.iter().map(|example| example.row).collect();
+    assert!(named.len() >= 5, "{named:?}");
 }
