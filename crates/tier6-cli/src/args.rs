@@ -168,6 +168,9 @@ pub struct Analyze {
     /// Predict the time of sizes that were not measured: 3M,96M or 1M..1G:x2
     #[arg(long, value_name = "SIZES")]
     pub predict: Option<String>,
+    /// Show one placement only; without it both
+    #[arg(long, value_enum)]
+    pub placement: Option<Placement>,
     /// Show everything: both losses, all points
     #[arg(long)]
     pub wide: bool,
@@ -211,6 +214,12 @@ pub struct Compare {
         allow_negative_numbers = true
     )]
     pub fdr: String,
+    /// Compare one placement only; without it both
+    #[arg(long, value_enum)]
+    pub placement: Option<Placement>,
+    /// Show speeds even where data is wrong
+    #[arg(long)]
+    pub wide: bool,
     #[command(flatten)]
     pub model: Model,
     #[command(flatten)]
@@ -347,6 +356,12 @@ pub struct Output {
     /// Write to a file; the suffix picks the form
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Placement {
+    OutOfPlace,
+    InPlace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,6 @@
 //! From arguments as typed to arguments as meant.
 
-use crate::args::{Format, Model, Output, Reading};
+use crate::args::{Format, Model, Output, Placement, Reading};
 use crate::failure::Failure;
 use std::path::Path;
 use std::str::FromStr;
@@ -43,6 +43,14 @@ pub fn sizes(text: &str) -> Result<tier6::SizeRange, Failure> {
         message: format!("`{text}` is no list of sizes: {error}"),
         hint: Some("for example `3M,96M` or `1M..1G:x2`".to_owned()),
     })
+}
+
+/// Returns the placement as meant.
+pub fn placement(placement: Placement) -> tier6::Placement {
+    match placement {
+        Placement::OutOfPlace => tier6::Placement::OutOfPlace,
+        Placement::InPlace => tier6::Placement::InPlace,
+    }
 }
 
 /// Reads the options on what the input does not say itself.

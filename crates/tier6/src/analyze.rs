@@ -5,7 +5,9 @@ use tier6_fit::{
     AnalysisOptions, Finding, KnownPoint, Loss, Prediction, Predictor, SeriesAnalysis, SetSeries,
     findings_together,
 };
-use tier6_measure::{Correctness, Dataset, Parsed, ReadError, ReadOptions, RunEnd, Selection};
+use tier6_measure::{
+    Correctness, Dataset, Parsed, Placement, ReadError, ReadOptions, RunEnd, Selection,
+};
 use tier6_report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 use tier6_units::{Bytes, SizeRange};
 
@@ -26,6 +28,8 @@ pub struct AnalyzeRequest {
     pub range: Option<(Bytes, Bytes)>,
     /// Sizes to predict.
     pub predict: Option<SizeRange>,
+    /// The only placement to show; `None` for both.
+    pub placement: Option<Placement>,
 }
 
 /// An analysis, and the inputs that could not be part of it.
@@ -164,6 +168,7 @@ pub(crate) struct SeriesRequest<'a> {
     pub(crate) options: AnalysisOptions,
     pub(crate) range: Option<(Bytes, Bytes)>,
     pub(crate) predict: Option<&'a SizeRange>,
+    pub(crate) placement: Option<Placement>,
 }
 
 impl AnalyzeRequest {
@@ -172,6 +177,7 @@ impl AnalyzeRequest {
             options: self.options,
             range: self.range,
             predict: self.predict.as_ref(),
+            placement: self.placement,
         }
     }
 }
@@ -210,6 +216,11 @@ fn add_input(
         for analysis in analyses
             .iter()
             .filter(|analysis| !analysis.points.is_empty())
+            .filter(|analysis| {
+                request
+                    .placement
+                    .is_none_or(|only| analysis.placement == only)
+            })
         {
             let mut series = SeriesReport::new(index, analysis.clone());
             series.predictions = predictions(analysis, &analyses, request.predict);

@@ -6,7 +6,7 @@ use tier6_fit::{
     AnalysisOptions, CompareOptions, ComparedRun, ComparisonVerdict, Loss, SeriesAnalysis,
     analyze_run, compare as compare_series,
 };
-use tier6_measure::{Dataset, Parsed, ReadOptions, Run, Series};
+use tier6_measure::{Dataset, Parsed, Placement, ReadOptions, Run, Series};
 use tier6_report::{
     ComparedSeries, ComparisonReport, SeriesReport, comparison_csv, comparison_html,
     comparison_json, comparison_markdown, comparison_svg, comparison_table,
@@ -27,6 +27,8 @@ pub struct CompareRequest {
     pub change: CompareOptions,
     /// The loss whose fits are drawn.
     pub loss: Loss,
+    /// The only placement to compare; `None` for both.
+    pub placement: Option<Placement>,
 }
 
 /// One series of one side with everything that a comparison asks of it.
@@ -48,8 +50,8 @@ pub fn compare(
 ) -> Result<ComparisonReport, Error> {
     let base_inputs = read_side(&request.base, request, progress)?;
     let new_inputs = read_side(&request.new, request, progress)?;
-    let base_sides = sides(&base_inputs, &request.options);
-    let mut new_sides = sides(&new_inputs, &request.options);
+    let base_sides = sides(&base_inputs, request);
+    let mut new_sides = sides(&new_inputs, request);
     let mut report = ComparisonReport {
         baseline: reports(&base_inputs),
         new: reports(&new_inputs),
@@ -143,14 +145,20 @@ fn reports(inputs: &[(Input, Parsed<Dataset>)]) -> Vec<tier6_report::InputReport
         .collect()
 }
 
-fn sides<'a>(inputs: &'a [(Input, Parsed<Dataset>)], options: &AnalysisOptions) -> Vec<Side<'a>> {
+fn sides<'a>(inputs: &'a [(Input, Parsed<Dataset>)], request: &CompareRequest) -> Vec<Side<'a>> {
+    let wanted = |series: &Series| {
+        !series.points.is_empty()
+            && request
+                .placement
+                .is_none_or(|only| series.placement == only)
+    };
     let mut sides = Vec::new();
     for (input, (_, parsed)) in inputs.iter().enumerate() {
         let trace = &parsed.value.trace.selections;
         for (index, run) in parsed.value.runs.iter().enumerate() {
-            let analyses = analyze_run(run, index, trace, options);
+            let analyses = analyze_run(run, index, trace, &request.options);
             for (series, analysis) in run.series.iter().zip(analyses) {
-                if !series.points.is_empty() {
+                if wanted(series) {
                     sides.push(Side {
                         input,
                         run,

@@ -37,6 +37,7 @@ pub fn demo() -> Result<Demo, Error> {
         options: AnalysisOptions::STANDARD,
         range: None,
         predict,
+        placement: None,
     };
     let traced = report_of(SCAN, &parsed, Loss::Absolute, &request(Some(&between)));
     let points = parsed

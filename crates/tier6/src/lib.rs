@@ -42,7 +42,7 @@ pub use validate::{render_validation, validate, validation_exit};
 
 pub use tier6_collective::{Collective, DataType, RedOp};
 pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};
-pub use tier6_measure::{Dialect, ReadOptions};
+pub use tier6_measure::{Dialect, Placement, ReadOptions};
 pub use tier6_nccl::{
     Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, LibraryVersion, Machine, NcclCollective,
     Release as NcclRelease, system_names,

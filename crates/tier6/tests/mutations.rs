@@ -216,6 +216,7 @@ fn check(path: &Path, original: &Path) -> bool {
         loss: Loss::Relative,
         range: None,
         predict: Some("1,3M,18446744073709551615".parse().unwrap()),
+        placement: None,
     };
     let analyzed = match tier6::analyze(&request, &mut NoProgress) {
         Err(error) => {
@@ -284,6 +285,7 @@ fn check_comparison(path: &Path, original: &Path) {
         options: AnalysisOptions::STANDARD,
         change: CompareOptions::STANDARD,
         loss: Loss::Relative,
+        placement: None,
     };
     match tier6::compare(&request, &mut NoProgress) {
         Err(error) => assert!(

@@ -18,6 +18,7 @@ pub fn run(options: &Analyze, terminal: &Terminal) -> Result<Exit, Failure> {
         reading: meaning::reading(&options.reading)?,
         options: meaning::analysis_options(&options.model)?,
         loss: loss(options.model.loss),
+        placement: options.placement.map(meaning::placement),
         range: options
             .range
             .as_deref()

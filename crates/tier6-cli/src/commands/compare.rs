@@ -22,9 +22,15 @@ pub fn run(options: &Compare, terminal: &Terminal) -> Result<Exit, Failure> {
             ..CompareOptions::STANDARD
         },
         loss: loss(options.model.loss),
+        placement: options.placement.map(meaning::placement),
     };
     let report = tier6::compare(&request, &mut *terminal.progress())?;
-    let text = tier6::render_comparison(&report, terminal.form(format, Detail::Short, file));
+    let detail = if options.wide {
+        Detail::Wide
+    } else {
+        Detail::Short
+    };
+    let text = tier6::render_comparison(&report, terminal.form(format, detail, file));
     terminal.deliver(&text, file)?;
     Ok(tier6::comparison_exit(&report))
 }

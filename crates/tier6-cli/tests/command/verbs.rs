@@ -259,3 +259,25 @@ fn a_line_rate_is_a_yardstick() {
         said.stderr
     );
 }
+
+#[test]
+fn one_placement_alone_is_shown_or_compared() {
+    let placements = |arguments: &[&str]| {
+        let said = Run::new(arguments).said();
+        let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+        let series = json["series"].as_array().unwrap().clone();
+        series
+            .iter()
+            .map(|series| series["placement"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let json = ["--format", "json", "--placement", "in-place"];
+    assert_eq!(
+        placements(&[&["analyze", "base.txt"][..], &json].concat()),
+        ["in_place"]
+    );
+    assert_eq!(
+        placements(&[&["compare", "base.txt", "same.txt"][..], &json].concat()),
+        ["in_place"]
+    );
+}
