@@ -153,6 +153,7 @@ pub struct Systems {}
 /// Where the communicator comes from.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Communicator")]
+#[command(mut_group("Source", |source| source.required(true)))]
 pub struct Communicator {
     #[command(flatten)]
     pub source: Source,
@@ -161,7 +162,7 @@ pub struct Communicator {
 }
 
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub struct Source {
     /// Graphs as NCCL writes them with `NCCL_GRAPH_DUMP_FILE`
     #[arg(long, value_name = "FILE.xml")]
@@ -182,26 +183,9 @@ pub struct Source {
 #[command(next_help_heading = "Communicator to check against")]
 pub struct LintCommunicator {
     #[command(flatten)]
-    pub source: OptionalSource,
+    pub source: Option<Source>,
     #[command(flatten)]
     pub known: Known,
-}
-
-#[derive(Debug, Args)]
-#[group(required = false, multiple = false)]
-pub struct OptionalSource {
-    /// Graphs as NCCL writes them with `NCCL_GRAPH_DUMP_FILE`
-    #[arg(long, value_name = "FILE.xml")]
-    pub graph: Option<String>,
-    /// One communicator as JSON or TOML
-    #[arg(long, value_name = "FILE")]
-    pub comm: Option<String>,
-    /// NCCL's log
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<String>,
-    /// A system with a name
-    #[arg(long, value_name = "NAME")]
-    pub system: Option<String>,
 }
 
 /// What the communicator's source does not say itself.
@@ -248,21 +232,6 @@ pub struct Call {
     /// Operator of the reduction
     #[arg(long, value_name = "OP", default_value = "sum")]
     pub op: String,
-}
-
-impl OptionalSource {
-    /// Says whether a communicator is given at all.
-    pub fn given(&self) -> Option<Source> {
-        let source = Source {
-            graph: self.graph.clone(),
-            comm: self.comm.clone(),
-            log: self.log.clone(),
-            system: self.system.clone(),
-        };
-        let all = [&source.graph, &source.comm, &source.log, &source.system];
-        let is_given = all.into_iter().any(Option::is_some);
-        is_given.then_some(source)
-    }
 }
 
 /// NCCL's predictions against measured times, its choices against forced runs
@@ -378,7 +347,7 @@ pub struct Diff {
 #[command(next_help_heading = "Communicator for versions and tuner files")]
 pub struct BaseCommunicator {
     #[command(flatten)]
-    pub source: OptionalSource,
+    pub source: Option<Source>,
     #[command(flatten)]
     pub known: Known,
 }
@@ -388,7 +357,7 @@ pub struct BaseCommunicator {
 #[command(next_help_heading = "Communicator that was measured")]
 pub struct MeasuredCommunicator {
     #[command(flatten)]
-    pub source: OptionalSource,
+    pub source: Option<Source>,
     #[command(flatten)]
     pub known: Known,
 }

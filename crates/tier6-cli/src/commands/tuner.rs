@@ -132,8 +132,8 @@ fn config(options: &Config, terminal: &Terminal) -> Result<Exit, Failure> {
     let dialect = meaning::dialect(&options.dialect)?;
     let known = &options.communicator.known;
     let reading = meaning::reading(&options.reading, known)?;
-    let tuner = match options.communicator.source.given() {
-        Some(source) => Some(load(&source, known, terminal)?),
+    let tuner = match &options.communicator.source {
+        Some(source) => Some(load(source, known, terminal)?),
         None => None,
     };
     let request = ConfigRequest {
@@ -174,7 +174,7 @@ fn config(options: &Config, terminal: &Terminal) -> Result<Exit, Failure> {
 fn diff(options: &Diff, terminal: &Terminal) -> Result<Exit, Failure> {
     let form = form(&options.output, terminal, detail(options.wide))?;
     let known = &options.communicator.known;
-    let base = options.communicator.source.given();
+    let base = options.communicator.source.as_ref();
     let collectives = match &options.collective {
         Some(name) => vec![meaning::collective(name)?],
         None => NcclCollective::ALL.to_vec(),
@@ -183,7 +183,7 @@ fn diff(options: &Diff, terminal: &Terminal) -> Result<Exit, Failure> {
     let request = DiffRequest {
         a: &options.a,
         b: &options.b,
-        base: base.as_ref().map(meaning::input).transpose()?,
+        base: base.map(meaning::input).transpose()?,
         tuner: meaning::known(known)?,
         collectives,
         datatype,
@@ -209,9 +209,9 @@ fn lint(options: &Lint, terminal: &Terminal) -> Result<Exit, Failure> {
     let dialect = options.dialect.as_deref().map(meaning::dialect);
     let known = &options.communicator.known;
     let variables = meaning::variables(known)?;
-    let tuner = match options.communicator.source.given() {
+    let tuner = match &options.communicator.source {
         Some(source) => {
-            let mut request = meaning::request(&source, known)?;
+            let mut request = meaning::request(source, known)?;
             // What is set changes what the file does, which the linter says itself.
             request.env.clear();
             Some(tier6::load_tuner(&request)?)
