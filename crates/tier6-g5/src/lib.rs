@@ -1,0 +1,26 @@
+//! G5: the event-driven, instruction-level engine of the interconnect.
+//!
+//! A [`Schedule`](tier6_collective::Schedule) runs on chips that execute instructions (`chip`),
+//! over a network of one of two fidelities behind one interface ([`network::Network`]): `flow`
+//! shares links max-min fairly, `packet` moves every segment through queues, credits, loss and
+//! congestion control. Each layer can be turned off ([`G5Parameters::ideal`]), and then a run
+//! equals the closed form.
+//!
+//! Time is integer picoseconds. A run is a function of its inputs and a seed: no clock, no I/O,
+//! no order of a hash map.
+
+mod fault;
+pub mod network;
+mod parameters;
+mod result;
+mod timeline;
+
+pub use fault::Fault;
+pub use parameters::{
+    AckMerge, Cdma, CdmaSplit, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Memory, PathChoice,
+    Paxi, Pfc, RateControl, RcLink, SwitchQueue,
+};
+pub use result::{
+    Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,
+};
+pub use timeline::{Span, Timeline, Track};
