@@ -13,22 +13,28 @@
 
 mod accuracy;
 mod benjamini_hochberg;
+mod bounded_fit;
 mod change_points;
 mod distribution;
 mod line;
+mod linear;
 mod orthonormal;
 mod relative_center;
 mod rng;
+mod singular;
 mod summary;
 mod two_sample;
 
 pub use accuracy::{Accuracy, accuracy};
 pub use benjamini_hochberg::{Decision, benjamini_hochberg};
+pub use bounded_fit::{BoundedFit, Residuals, fit_bounded};
 pub use change_points::{SegmentRules, Segmentation, segment_lines};
 pub use distribution::{f_p_value, normal_p_value, t_p_value, t_quantile};
 pub use line::{Bound, Interval, LineFit, Weighting, fit_line, fit_line_non_negative};
+pub use linear::solve_symmetric;
 pub use orthonormal::{OrthonormalBasis, Span};
 pub use relative_center::relative_center;
 pub use rng::Rng;
+pub use singular::SingularValues;
 pub use summary::{cv, mean, median, percentile, sample_sd};
 pub use two_sample::{Difference, SampleMoments, mann_whitney, welch};
