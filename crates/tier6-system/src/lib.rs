@@ -24,10 +24,12 @@
 //! call = "20 us"
 //! [nvls]                              # rate, alpha; needs switches that multicast and reduce
 //! [sharp]                             # alpha, efficiency, contexts; needs switches that reduce
-//! [links.wire]                        # like, rate, latency, efficiency, mtu, [links.wire.step]
+//! [links.wire]                        # like, rate, latency, efficiency, mtu
 //! rate = "400 Gb/s"
 //! latency = { value = "0.6 us", evidence = "fitted", datasets = ["a"], method = "fit" }
 //! efficiency = 0.9
+//! step = { ll = "0.6 us", simple = "3.4 us" }     # of NCCL's protocols: ll, ll128, simple;
+//! share = { ll = 0.5 }                            # of the efficiency; 0.5, 0.92, 1 when not given
 //! [switches.hub]                      # ports, latency, abilities
 //! latency = "300 ns"
 //! [[tier]]                            # chips to a node
@@ -81,9 +83,10 @@ pub use error::{SystemError, SystemProblem};
 pub use place::{Place, Spelled};
 pub use preset::{Preset, UnknownPresetError, preset, presets};
 pub use spec::{
-    Attach, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec,
-    LinkSpec, NicSpec, NvlsSpec, PcieTreeSpec, ProtocolSteps, SharpSpec, SoftwareSpec, StepSpec,
-    SwitchAbility, SwitchSpec, SystemSpec, TierSpec, VertexSpec, Wiring,
+    Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,
+    FatTreeSpec, LinkSpec, NicSpec, NvlsSpec, PcieTreeSpec, ProtocolShares, ProtocolSteps,
+    SharpSpec, SoftwareSpec, StepSpec, SwitchAbility, SwitchSpec, SystemSpec, TierSpec, VertexSpec,
+    Wiring,
 };
 pub use suggest::nearest;
 pub use topology::{

@@ -5,9 +5,12 @@
 //! the bundled catalog. Deliberately absent: groups that contain each other by name; tiers are
 //! a list, so they cannot contain themselves.
 
+mod protocol;
 mod read;
 mod write;
 
+pub(crate) use protocol::shares_or_priors;
+pub use protocol::{ByProtocol, ProtocolShares, ProtocolSteps};
 pub(crate) use read::COUNT_MAX;
 
 use crate::catalog;
@@ -107,17 +110,10 @@ pub struct LinkSpec {
     pub efficiency: Option<Constant<Efficiency>>,
     /// Time of a ring step by protocol, as NCCL's model has it.
     pub step: Option<ProtocolSteps>,
+    /// What a protocol's payload reaches of the rate times the efficiency.
+    pub share: Option<ProtocolShares>,
     /// Largest payload of a packet.
     pub mtu: Option<Bytes>,
-}
-
-/// Time of a step by protocol.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the fields are NCCL's protocols")]
-pub struct ProtocolSteps {
-    pub ll: Option<Constant<Micros>>,
-    pub ll128: Option<Constant<Micros>>,
-    pub simple: Option<Constant<Micros>>,
 }
 
 /// A class of switches.
@@ -408,6 +404,7 @@ impl SystemSpec {
                 latency: Some(Constant::stated(latency)),
                 efficiency: Some(Constant::stated(Efficiency::FULL)),
                 step: None,
+                share: None,
                 mtu: None,
             }],
             switches: vec![SwitchSpec {
@@ -458,6 +455,7 @@ impl SystemSpec {
                 latency: None,
                 efficiency: None,
                 step: None,
+                share: None,
                 mtu: None,
             });
             self.links.len() - 1

@@ -13,7 +13,7 @@ mod route;
 
 use crate::constant::{Constant, Efficiency};
 use crate::spec::{
-    FabricSpec, NvlsSpec, ProtocolSteps, SharpSpec, StepSpec, SwitchAbility, SystemSpec,
+    ByProtocol, FabricSpec, NvlsSpec, ProtocolSteps, SharpSpec, StepSpec, SwitchAbility, SystemSpec,
 };
 use std::ops::Range;
 use tier6_units::{Bytes, GbPerSec, Micros};
@@ -83,6 +83,8 @@ pub struct LinkClass {
     pub efficiency: Constant<Efficiency>,
     /// Step times of NCCL's model.
     pub step: Option<ProtocolSteps>,
+    /// Payload shares by protocol, on top of the efficiency.
+    pub share: ByProtocol<Constant<Efficiency>>,
     /// Largest payload of a packet.
     pub mtu: Option<Bytes>,
 }

@@ -193,6 +193,43 @@ fn a_calibrated_constant_survives_writing_and_reading() {
     assert_eq!(topology.link_classes()[0].efficiency, fitted);
 }
 
+#[test]
+fn constants_of_protocols_survive_and_fill_each_other_s_gaps() {
+    use tier6_system::{ByProtocol, Constant, Efficiency, Evidence, preset};
+    use tier6_units::Micros;
+    let mut spec = preset("h200-x8").unwrap();
+    let link = spec.link_mut("nvlink4").unwrap();
+    link.step = Some(ByProtocol {
+        simple: Some(Constant::stated(Micros::new(0.1 + 0.2))),
+        ..ByProtocol::default()
+    });
+    link.share = Some(ByProtocol {
+        ll: Some(Constant::assumed(Efficiency::new(0.1 + 0.2).unwrap(), "x")),
+        ..ByProtocol::default()
+    });
+    let again = SystemSpec::from_toml(&spec.to_toml()).unwrap();
+    assert_eq!(again, spec);
+    let topology = again.resolve().unwrap();
+    let class = &topology.link_classes()[0];
+    let step = class.step.as_ref().unwrap();
+    let us = |time: &Option<Constant<Micros>>| time.as_ref().unwrap().value;
+    assert_eq!(us(&step.ll), Micros::new(0.6));
+    assert_eq!(us(&step.simple), Micros::new(0.1 + 0.2));
+    let share = &class.share;
+    let shares = [&share.ll, &share.ll128, &share.simple].map(|share| Some(share.value));
+    assert_eq!(shares, [0.1 + 0.2, 0.92, 1.0].map(Efficiency::new));
+    assert_eq!(share.ll128.evidence(), Evidence::Assumed);
+
+    spec.link_mut("nvlink4").unwrap().step = Some(ByProtocol {
+        ll: Some(Constant::stated(Micros::new(-1.0))),
+        ..ByProtocol::default()
+    });
+    assert_eq!(
+        spec.resolve().unwrap_err().to_string(),
+        "line 20, column 8: `links.nvlink4.step.ll`: -1 us is no latency"
+    );
+}
+
 /// Deletes, doubles or replaces lines and bytes of a system file.
 fn mutate(text: &str, edits: &[(u8, u16, u16)]) -> String {
     const WORDS: [&str; 12] = [

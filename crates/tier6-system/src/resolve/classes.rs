@@ -4,7 +4,7 @@
 use super::sense::{check_link, check_switch};
 use crate::catalog;
 use crate::place::Spelled;
-use crate::spec::{LinkSpec, SystemSpec};
+use crate::spec::{ByProtocol, LinkSpec, SystemSpec, shares_or_priors};
 use crate::suggest::nearest;
 use crate::topology::{LinkClass, LinkClassId, SwitchClass, SwitchClassId};
 use crate::{SystemError, SystemProblem};
@@ -98,7 +98,8 @@ impl<'s> Classes<'s> {
             filled.rate = filled.rate.or_else(|| next.rate.clone());
             filled.latency = filled.latency.or_else(|| next.latency.clone());
             filled.efficiency = filled.efficiency.or_else(|| next.efficiency.clone());
-            filled.step = filled.step.or_else(|| next.step.clone());
+            filled.step = both(filled.step, next.step.as_ref());
+            filled.share = both(filled.share, next.share.as_ref());
             filled.mtu = filled.mtu.or(next.mtu);
             current = next;
         }
@@ -113,6 +114,7 @@ impl<'s> Classes<'s> {
             latency: filled.latency.ok_or_else(|| missing("latency"))?,
             efficiency: filled.efficiency.ok_or_else(|| missing("efficiency"))?,
             step: filled.step,
+            share: shares_or_priors(filled.share.unwrap_or_default()),
             mtu: filled.mtu,
         })
     }
@@ -122,6 +124,17 @@ impl<'s> Classes<'s> {
         all()
             .find(|link| link.name.value == name.value)
             .ok_or_else(|| unknown("link", name, all().map(|link| link.name.value.as_str())))
+    }
+}
+
+/// Fills the gaps of the one from the other, protocol by protocol.
+fn both<T: Clone>(
+    nearer: Option<ByProtocol<Option<T>>>,
+    farther: Option<&ByProtocol<Option<T>>>,
+) -> Option<ByProtocol<Option<T>>> {
+    match (nearer, farther) {
+        (Some(nearer), Some(farther)) => Some(nearer.or(farther.clone())),
+        (nearer, farther) => nearer.or_else(|| farther.cloned()),
     }
 }
 

@@ -56,7 +56,21 @@ pub(super) fn check_link(class: &LinkClass, place: Option<Place>) -> Result<(), 
         &class.latency,
         &format!("links.{}.latency", class.name),
         place,
-    )
+    )?;
+    let steps = class.step.iter().flat_map(|step| {
+        [
+            ("ll", &step.ll),
+            ("ll128", &step.ll128),
+            ("simple", &step.simple),
+        ]
+    });
+    for (protocol, time) in steps {
+        if let Some(time) = time {
+            let key = format!("links.{}.step.{protocol}", class.name);
+            check_latency(time, &key, place)?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a switch class with a latency that is none.

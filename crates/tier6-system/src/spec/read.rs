@@ -5,10 +5,11 @@ mod table;
 mod tier;
 
 use super::{
-    ChipSpec, LinkSpec, NvlsSpec, ProtocolSteps, SharpSpec, SoftwareSpec, StepSpec, SwitchAbility,
+    ByProtocol, ChipSpec, LinkSpec, NvlsSpec, SharpSpec, SoftwareSpec, StepSpec, SwitchAbility,
     SwitchSpec, SystemSpec,
 };
 use crate::catalog::Catalog;
+use crate::constant::{Constant, Quantity};
 use crate::place::{Place, Spelled};
 use crate::{SystemError, SystemProblem};
 pub(crate) use table::COUNT_MAX;
@@ -172,22 +173,35 @@ fn named<T>(
 }
 
 fn read_link(name: Spelled<String>, value: &Value<'_>) -> Result<LinkSpec, SystemError> {
-    let table = value.table(&["like", "rate", "latency", "efficiency", "step", "mtu"])?;
+    let table = value.table(&[
+        "like",
+        "rate",
+        "latency",
+        "efficiency",
+        "step",
+        "share",
+        "mtu",
+    ])?;
     Ok(LinkSpec {
         name,
         like: table.optional("like", |like| like.name())?,
         rate: table.optional("rate", |rate| rate.constant())?,
         latency: table.optional("latency", |latency| latency.constant())?,
         efficiency: table.optional("efficiency", |share| share.constant())?,
-        step: table.optional("step", |step| {
-            let table = step.table(&["ll", "ll128", "simple"])?;
-            Ok(ProtocolSteps {
-                ll: table.optional("ll", |time| time.constant())?,
-                ll128: table.optional("ll128", |time| time.constant())?,
-                simple: table.optional("simple", |time| time.constant())?,
-            })
-        })?,
+        step: table.optional("step", |step| read_by_protocol(&step))?,
+        share: table.optional("share", |share| read_by_protocol(&share))?,
         mtu: table.optional("mtu", |mtu| mtu.bytes())?,
+    })
+}
+
+fn read_by_protocol<T: Quantity>(
+    value: &Value<'_>,
+) -> Result<ByProtocol<Option<Constant<T>>>, SystemError> {
+    let table = value.table(&["ll", "ll128", "simple"])?;
+    Ok(ByProtocol {
+        ll: table.optional("ll", |one| one.constant())?,
+        ll128: table.optional("ll128", |one| one.constant())?,
+        simple: table.optional("simple", |one| one.constant())?,
     })
 }
 

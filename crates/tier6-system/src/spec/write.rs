@@ -2,8 +2,8 @@
 //! behind. Reading what is written gives the same system, to the last bit of every constant.
 
 use super::{
-    Attach, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec,
-    LinkSpec, NicSpec, PcieTreeSpec, SwitchSpec, SystemSpec, TierSpec, Wiring,
+    Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,
+    FatTreeSpec, LinkSpec, NicSpec, PcieTreeSpec, SwitchSpec, SystemSpec, TierSpec, Wiring,
 };
 use crate::constant::{Constant, Evidence, Provenance, Quantity};
 use std::fmt::Write;
@@ -112,10 +112,18 @@ impl Text {
         }
         if let Some(step) = &link.step {
             self.table(&format!("[links.{name}.step]"));
-            self.optional("ll", step.ll.as_ref());
-            self.optional("ll128", step.ll128.as_ref());
-            self.optional("simple", step.simple.as_ref());
+            self.by_protocol(step);
         }
+        if let Some(share) = &link.share {
+            self.table(&format!("[links.{name}.share]"));
+            self.by_protocol(share);
+        }
+    }
+
+    fn by_protocol<T: Quantity>(&mut self, constants: &ByProtocol<Option<Constant<T>>>) {
+        self.optional("ll", constants.ll.as_ref());
+        self.optional("ll128", constants.ll128.as_ref());
+        self.optional("simple", constants.simple.as_ref());
     }
 
     fn switch(&mut self, switch: &SwitchSpec) {

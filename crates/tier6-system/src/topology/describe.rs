@@ -218,17 +218,19 @@ impl Topology {
             list.push(describe_constant(name("rate"), &class.rate));
             list.push(describe_constant(name("latency"), &class.latency));
             list.push(describe_constant(name("efficiency"), &class.efficiency));
-            if let Some(step) = &class.step {
-                for (protocol, time) in [
-                    ("ll", &step.ll),
-                    ("ll128", &step.ll128),
-                    ("simple", &step.simple),
-                ] {
-                    let field = format!("step.{protocol}");
-                    list.extend(
-                        time.iter()
-                            .map(|time| describe_constant(name(&field), time)),
-                    );
+            // Without step times no protocol is priced, and shares say nothing.
+            let Some(step) = &class.step else {
+                continue;
+            };
+            for (protocol, time, share) in [
+                ("ll", &step.ll, &class.share.ll),
+                ("ll128", &step.ll128, &class.share.ll128),
+                ("simple", &step.simple, &class.share.simple),
+            ] {
+                if let Some(time) = time {
+                    let field = |what: &str| name(&format!("{what}.{protocol}"));
+                    list.push(describe_constant(field("step"), time));
+                    list.push(describe_constant(field("share"), share));
                 }
             }
         }
