@@ -14,6 +14,7 @@ mod cliff;
 mod compare;
 mod finding;
 mod fit;
+mod identify;
 mod point;
 mod predict;
 mod rank_latency;
@@ -37,6 +38,7 @@ pub use compare::{
     SeriesComparison, SizeComparison, SizeVerdict, compare,
 };
 pub use fit::fit_range;
+pub use identify::{Design, Identifiability, Setting, TWO_LEVEL_CONSTANTS, TwoLevel};
 pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, PredictorError};
 pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};
 pub use rank_trend::{RankTrend, TrendFit, rank_trend};
