@@ -9,6 +9,7 @@
 //! Time is integer picoseconds. A run is a function of its inputs and a seed: no clock, no I/O,
 //! no order of a hash map.
 
+mod cdma;
 mod fault;
 pub mod network;
 mod parameters;
@@ -17,8 +18,8 @@ mod timeline;
 
 pub use fault::Fault;
 pub use parameters::{
-    AckMerge, Cdma, CdmaSplit, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Memory, PathChoice,
-    Paxi, Pfc, RateControl, RcLink, SwitchQueue,
+    AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
+    Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
 };
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,

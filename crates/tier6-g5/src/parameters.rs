@@ -1,5 +1,11 @@
 //! The parameters of every layer, as the engine uses them. [`G5Parameters::ideal`] turns every
-//! layer off.
+//! layer off, [`G5Parameters::defaults`] turns them on as published, [`G5Parameters::check`] tells
+//! what cannot run.
+
+mod check;
+mod defaults;
+
+pub use check::ParameterError;
 
 use tier6_units::{ByteTime, SimTime};
 
@@ -69,7 +75,7 @@ pub struct Paxi {
     pub latency: SimTime,
     /// Largest payload of a segment in bytes (MPS).
     pub segment: u32,
-    /// Requests of a chip that may await their response.
+    /// Requests of a chip, over all its ports, that may await their response.
     pub outstanding: u32,
     /// Arbitration weights of requests, responses and multicasts.
     pub weights: [u32; 3],
@@ -80,6 +86,17 @@ pub struct Paxi {
 pub struct RcLink {
     /// Header and framing bytes around a segment.
     pub overhead: u32,
+    /// What the headers carry.
+    pub headers: Headers,
+    /// Bits of a sequence number.
+    pub sequence_bits: u32,
+    /// Frames of a queue pair that may be unacknowledged: its slots.
+    pub window: u32,
+    /// What is sent again after a loss.
+    pub recovery: Recovery,
+    /// Virtual channels of a link. Requests, responses and multicasts share as few as there are,
+    /// in this order: with one, requests and responses can wait for each other for ever.
+    pub virtual_channels: u32,
     /// Credits of a receive buffer.
     pub credits: Option<Credits>,
     /// How acknowledgements are merged.
@@ -103,6 +120,17 @@ pub struct Credits {
     pub count: u32,
     /// How often credits are returned; zero for at once.
     pub period: SimTime,
+    /// Between whom they count.
+    pub scope: CreditScope,
+}
+
+/// Between whom credits count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreditScope {
+    /// Between the two ends of every link: nothing is ever dropped for want of room.
+    PerLink,
+    /// Between the two chips: a switch on the way keeps its own queues, and may drop.
+    EndToEnd,
 }
 
 /// How acknowledgements are merged.
@@ -110,8 +138,28 @@ pub struct Credits {
 pub enum AckMerge {
     /// One for every frame.
     Never,
-    /// One cumulative acknowledgement per scan of a receiver; a message's last frame forces one.
+    /// One cumulative acknowledgement per visit: the receiver's scanner visits one queue pair with
+    /// something to acknowledge in this time, so the delay grows with the number of them. A
+    /// message's last frame forces one at once.
     Every(SimTime),
+}
+
+/// What the headers of a frame carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Headers {
+    /// An IP header among them: a switch can set a congestion mark.
+    Ip,
+    /// No IP header: nothing can be marked, so congestion control that lives on marks is dead.
+    Compressed,
+}
+
+/// What is sent again after a loss (FACTS D.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovery {
+    /// Everything from the lost frame on; the receiver takes frames in order only.
+    GoBackN,
+    /// The lost frame alone; the receiver takes frames in any order within the window.
+    Selective,
 }
 
 /// What switches do with packets that wait.
@@ -171,7 +219,8 @@ pub enum PathChoice {
     Preferred,
 }
 
-/// Congestion control of senders.
+/// Congestion control of senders. The rate is kept by a budget of bytes per window of
+/// [`Dcqcn::budget`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RateControl {
     /// Line rate.
@@ -205,6 +254,9 @@ pub struct Dcqcn {
     pub hyper: f64,
     /// Lowest rate in bytes per second.
     pub min_rate: f64,
+    /// Window of the byte budget by which a queue pair keeps its rate; zero for a gap after every
+    /// frame.
+    pub budget: SimTime,
 }
 
 impl G5Parameters {

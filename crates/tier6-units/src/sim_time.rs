@@ -129,6 +129,22 @@ impl ByteTime {
         SimTime::from_ps(ps as u64)
     }
 
+    /// Returns `numerator / denominator` times this, to the nearest 2^-32 ps: what a byte takes on
+    /// a share of the resource.
+    ///
+    /// # Panics
+    ///
+    /// When the denominator is zero.
+    pub const fn scaled(self, numerator: u32, denominator: u32) -> Self {
+        let fine = self.0 as u128 * numerator as u128 + denominator as u128 / 2;
+        let share = fine / denominator as u128;
+        if share > u64::MAX as u128 {
+            return Self(u64::MAX);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "compared just above")]
+        Self(share as u64)
+    }
+
     /// Returns the rate.
     pub fn rate(self) -> GbPerSec {
         GbPerSec::new(1e3 * f64::from(2.0_f32.powi(32)) / self.0 as f64)
@@ -158,6 +174,14 @@ mod tests {
             SimTime::NEVER
         );
         assert_eq!(SimTime::NEVER + SimTime::from_ps(1), SimTime::NEVER);
+    }
+
+    #[test]
+    fn a_share_takes_longer() {
+        let per_byte = ByteTime::at(GbPerSec::new(50.0));
+        assert_eq!(per_byte.scaled(8, 2), ByteTime::at(GbPerSec::new(12.5)));
+        assert_eq!(per_byte.scaled(1, 3).of_bytes(3), SimTime::from_ps(20));
+        assert_eq!(ByteTime(u64::MAX).scaled(2, 1), ByteTime(u64::MAX));
     }
 
     #[test]
