@@ -10,17 +10,23 @@
 //! no order of a hash map.
 
 mod cdma;
+mod fabric;
 mod fault;
 pub mod network;
 mod parameters;
+mod program;
 mod result;
 mod timeline;
 
+pub use fabric::{
+    Fabric, FabricError, FabricLink, FabricLinkId, LinkOf, Path, TreeId, TreePath, Use,
+};
 pub use fault::Fault;
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
 };
+pub use program::{Dependency, Follows, Lowered, Needs, Program};
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,
 };

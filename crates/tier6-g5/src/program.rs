@@ -1,0 +1,84 @@
+//! What chips run: transfers, what each waits for, and the queues that they leave through.
+//!
+//! A [`Schedule`](tier6_collective::Schedule) is one way to have a program ([`Lowered`]); rings
+//! and exchanges of thousands of ranks are computed instead of stored, so that the memory of a run
+//! grows with its ranks and not with its messages.
+
+mod lowered;
+
+pub use lowered::Lowered;
+
+use tier6_collective::{Grain, GroupId, Handshake, RankId, Transfer, TransferId};
+
+/// A transfer that another waits for, or that waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dependency {
+    /// The other transfer.
+    pub transfer: TransferId,
+    /// How the two follow each other.
+    pub follows: Follows,
+}
+
+/// How a transfer follows one that it depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follows {
+    /// It starts when the other is complete.
+    Whole,
+    /// It passes on just what the other delivers: slice by slice when the grain is slices.
+    BySlice,
+}
+
+/// How many transfers a transfer waits for, by how it follows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// Transfers that must be complete.
+    pub whole: u32,
+    /// Transfers of which the same slice must be complete; 0 when the grain is messages.
+    pub by_slice: u32,
+}
+
+/// What the chips of one job run.
+///
+/// Ids are dense from 0. A transfer depends on transfers with smaller ids only, or nothing says
+/// that the run ends; the transfers of a port leave in the order that [`Program::next`] tells.
+pub trait Program {
+    /// Returns N.
+    fn ranks(&self) -> u32;
+
+    /// Returns the number of transfers.
+    fn transfers(&self) -> u32;
+
+    /// Returns the grain of forwarding.
+    fn grain(&self) -> Grain;
+
+    /// Returns how sender and receiver agree.
+    fn handshake(&self) -> Handshake;
+
+    /// Returns the number of queues of a rank: ports are below it.
+    fn ports(&self) -> u32;
+
+    /// Returns a transfer.
+    fn transfer(&self, id: TransferId) -> Transfer;
+
+    /// Returns the members of a group that switches serve.
+    fn group(&self, group: GroupId) -> &[RankId];
+
+    /// Returns for how many transfers a transfer waits.
+    fn needs(&self, id: TransferId) -> Needs;
+
+    /// Appends what a transfer waits for.
+    fn dependencies(&self, id: TransferId, into: &mut Vec<Dependency>);
+
+    /// Appends what waits for a transfer.
+    fn dependents(&self, id: TransferId, into: &mut Vec<Dependency>);
+
+    /// Returns the first transfer of a rank's queue.
+    fn first(&self, rank: RankId, port: u32) -> Option<TransferId>;
+
+    /// Returns the transfer behind this one in its queue; `None` when it is the last or has no
+    /// port.
+    fn next(&self, id: TransferId) -> Option<TransferId>;
+
+    /// Appends the transfers that wait for nothing and have no queue, in order.
+    fn loose_starts(&self, into: &mut Vec<TransferId>);
+}

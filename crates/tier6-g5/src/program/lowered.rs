@@ -1,0 +1,212 @@
+//! A schedule as a program: everything in tables.
+
+use tier6_collective::{Grain, GroupId, Handshake, PortId, RankId, Schedule, Transfer, TransferId};
+
+use super::{Dependency, Follows, Needs, Program};
+
+/// A [`Schedule`] with its dependencies turned around and its ports as queues.
+#[derive(Debug, Clone)]
+pub struct Lowered {
+    ranks: u32,
+    grain: Grain,
+    handshake: Handshake,
+    transfers: Vec<Transfer>,
+    groups: Vec<Vec<RankId>>,
+    dependencies: Rows,
+    dependents: Rows,
+    needs: Vec<Needs>,
+    ports: u32,
+    /// First transfer of each queue, by rank and port.
+    first: Vec<Option<TransferId>>,
+    next: Vec<Option<TransferId>>,
+}
+
+/// Rows of dependencies, one after another.
+#[derive(Debug, Clone)]
+struct Rows {
+    /// Where each row starts, and where the last one ends.
+    starts: Vec<u32>,
+    items: Vec<Dependency>,
+}
+
+impl Lowered {
+    /// Lowers a schedule.
+    pub fn new(schedule: &Schedule) -> Self {
+        let transfers = schedule.transfers().to_vec();
+        let dependencies = dependencies(schedule);
+        let needs = (0..transfers.len()).map(|index| {
+            let row = dependencies.row(index);
+            let count = |follows| {
+                let of = row
+                    .iter()
+                    .filter(|dependency| dependency.follows == follows);
+                count(of.count())
+            };
+            Needs {
+                whole: count(Follows::Whole),
+                by_slice: count(Follows::BySlice),
+            }
+        });
+        let needs = needs.collect();
+        let ports = transfers.iter().filter_map(|transfer| transfer.port);
+        let ports = ports.map(|port| u32::from(port.0) + 1).max().unwrap_or(0);
+        let (first, next) = queues(schedule.ranks(), ports, &transfers);
+        Self {
+            ranks: schedule.ranks(),
+            grain: schedule.grain(),
+            handshake: schedule.handshake(),
+            groups: schedule.groups().to_vec(),
+            dependents: dependencies.reversed(),
+            dependencies,
+            needs,
+            ports,
+            first,
+            next,
+            transfers,
+        }
+    }
+}
+
+/// Returns what each transfer waits for. Slices of two transfers can follow each other only when
+/// there are as many of the one as of the other.
+fn dependencies(schedule: &Schedule) -> Rows {
+    let has_slices = matches!(schedule.grain(), Grain::Slices { .. });
+    let rows = schedule.iter().map(|(id, transfer)| {
+        schedule.dependencies(id).iter().map(move |&before| {
+            let same_bytes = || schedule.transfers()[before.index()].bytes == transfer.bytes;
+            let by_slice = has_slices && same_bytes() && schedule.forwards(id, before);
+            Dependency {
+                transfer: before,
+                follows: if by_slice {
+                    Follows::BySlice
+                } else {
+                    Follows::Whole
+                },
+            }
+        })
+    });
+    let mut all = Rows {
+        starts: vec![0],
+        items: Vec::new(),
+    };
+    for row in rows {
+        all.items.extend(row);
+        all.starts.push(count(all.items.len()));
+    }
+    all
+}
+
+/// Returns the first transfer of every queue and the one behind each transfer.
+fn queues(
+    ranks: u32,
+    ports: u32,
+    transfers: &[Transfer],
+) -> (Vec<Option<TransferId>>, Vec<Option<TransferId>>) {
+    let mut first = vec![None; (ranks * ports) as usize];
+    let mut next = vec![None; transfers.len()];
+    let mut last: Vec<Option<TransferId>> = first.clone();
+    for (id, transfer) in (0..).map(TransferId).zip(transfers) {
+        let (Some(rank), Some(PortId(port))) = (transfer.issuer(), transfer.port) else {
+            continue;
+        };
+        let queue = (rank.0 * ports + u32::from(port)) as usize;
+        match last[queue].replace(id) {
+            Some(before) => next[before.index()] = Some(id),
+            None => first[queue] = Some(id),
+        }
+    }
+    (first, next)
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).expect("Invariant: the parts of a schedule fit u32")
+}
+
+impl Rows {
+    fn row(&self, index: usize) -> &[Dependency] {
+        &self.items[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+
+    /// Returns the same pairs by their other end.
+    fn reversed(&self) -> Self {
+        let rows = self.starts.len() - 1;
+        let mut starts = vec![0_u32; rows + 1];
+        for item in &self.items {
+            starts[item.transfer.index() + 1] += 1;
+        }
+        for index in 0..rows {
+            starts[index + 1] += starts[index];
+        }
+        let mut free = starts.clone();
+        let mut items = self.items.clone();
+        for index in 0..rows {
+            for item in self.row(index) {
+                let place = &mut free[item.transfer.index()];
+                items[*place as usize] = Dependency {
+                    transfer: TransferId(count(index)),
+                    follows: item.follows,
+                };
+                *place += 1;
+            }
+        }
+        Self { starts, items }
+    }
+}
+
+impl Program for Lowered {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn transfers(&self) -> u32 {
+        count(self.transfers.len())
+    }
+
+    fn grain(&self) -> Grain {
+        self.grain
+    }
+
+    fn handshake(&self) -> Handshake {
+        self.handshake
+    }
+
+    fn ports(&self) -> u32 {
+        self.ports
+    }
+
+    fn transfer(&self, id: TransferId) -> Transfer {
+        self.transfers[id.index()]
+    }
+
+    fn group(&self, group: GroupId) -> &[RankId] {
+        &self.groups[group.index()]
+    }
+
+    fn needs(&self, id: TransferId) -> Needs {
+        self.needs[id.index()]
+    }
+
+    fn dependencies(&self, id: TransferId, into: &mut Vec<Dependency>) {
+        into.extend_from_slice(self.dependencies.row(id.index()));
+    }
+
+    fn dependents(&self, id: TransferId, into: &mut Vec<Dependency>) {
+        into.extend_from_slice(self.dependents.row(id.index()));
+    }
+
+    fn first(&self, rank: RankId, port: u32) -> Option<TransferId> {
+        self.first[(rank.0 * self.ports + port) as usize]
+    }
+
+    fn next(&self, id: TransferId) -> Option<TransferId> {
+        self.next[id.index()]
+    }
+
+    fn loose_starts(&self, into: &mut Vec<TransferId>) {
+        let ids = (0..).map(TransferId).zip(&self.transfers).zip(&self.needs);
+        into.extend(ids.filter_map(|((id, transfer), needs)| {
+            let loose = transfer.port.is_none() || transfer.issuer().is_none();
+            (loose && *needs == Needs::default()).then_some(id)
+        }));
+    }
+}
