@@ -3,13 +3,15 @@
 //! [`analyze`] turns one measured series into points, segments, lines with intervals and
 //! verdicts, regions, residual shapes and findings; [`analyze_run`] adds what a run's set-up
 //! says; [`findings_together`] adds what several series say together. [`compare`] attributes a
-//! difference between two runs. [`Predictor`] answers for sizes that were not measured.
+//! difference between two runs. [`calibrate`] finds the constants of a described system, after
+//! [`Design`] said which of them the measurements can tell. [`Predictor`] answers for sizes that were not measured.
 //!
 //! Deliberately absent: reading files (`tier6-measure`), closed forms of algorithms
 //! (`tier6-math`), showing results (`tier6-report`).
 
 mod analysis;
 mod analyze;
+mod calibrate;
 mod cliff;
 mod compare;
 mod finding;
@@ -32,6 +34,10 @@ pub use analysis::{
     PointSummary, Regions, ResidualFinding, Saturation, SeriesAnalysis, Severity, Switch, Verdict,
 };
 pub use analyze::{AnalysisOptions, analyze, analyze_run};
+pub use calibrate::{
+    CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Fitted, Method, Observed,
+    ObservedError, ObservedPoint, Refused, SetFit, UnknownMethodError, calibrate,
+};
 pub use cliff::{Cliff, find_cliffs};
 pub use compare::{
     Cause, CompareError, CompareOptions, ComparedRun, ComparisonVerdict, SegmentComparison,

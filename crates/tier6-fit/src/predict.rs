@@ -22,6 +22,7 @@ pub use curve::Grounds;
 
 use crate::{PointSummary, SeriesAnalysis};
 use curve::{Curve, Estimate, Knot};
+pub(crate) use spike::disturbed;
 use spike::without_spikes;
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -37,6 +37,16 @@ pub(super) fn without_spikes(points: &[KnownPoint]) -> Vec<Knot> {
         .collect()
 }
 
+/// Says of each point whether something else disturbed it, so that its time is not what the call
+/// costs.
+pub(crate) fn disturbed(points: &[KnownPoint]) -> Vec<bool> {
+    let cleaned = without_spikes(points);
+    let pairs = points.iter().zip(cleaned);
+    pairs
+        .map(|(point, knot)| (point.time.get() / knot.us).ln() > WITNESS)
+        .collect()
+}
+
 /// Returns ln(other placement / time).
 fn log_ratio(point: &KnownPoint) -> Option<f64> {
     let other = point.other_placement?.get();
