@@ -19,7 +19,7 @@ mod result;
 mod timeline;
 
 pub use fabric::{
-    Fabric, FabricError, FabricLink, FabricLinkId, LinkOf, Path, TreeId, TreePath, Use,
+    Fabric, FabricError, FabricLink, FabricLinkId, LinkOf, Path, PathRequest, TreePath, Use,
 };
 pub use fault::Fault;
 pub use parameters::{

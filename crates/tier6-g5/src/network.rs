@@ -4,7 +4,7 @@
 //! them the network keeps its own events on the run's agenda through a [`Context`].
 
 use tier6_des::Agenda;
-use tier6_system::{ChipId, LinkId};
+use tier6_system::LinkId;
 use tier6_units::{ByteTime, SimTime};
 
 use crate::{Fabric, LinkAccount, Timeline, Wait};
@@ -50,56 +50,6 @@ pub enum Notice {
     },
 }
 
-/// Between whom a path is wanted. `flow` turns equal choices, for channels and sub-flows that
-/// should not share a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathRequest<'a> {
-    /// From one chip to another.
-    Send {
-        /// The sender.
-        from: ChipId,
-        /// The receiver.
-        to: ChipId,
-        /// Which of equal paths.
-        flow: u32,
-    },
-    /// One chip stores, the switch writes at every member (NVLS store).
-    Multicast {
-        /// The sender.
-        from: ChipId,
-        /// Who receives.
-        members: &'a [ChipId],
-        /// Which of equal trees.
-        flow: u32,
-    },
-    /// The switch reads at every member and hands one chip the sum (NVLS load-reduce).
-    LoadReduce {
-        /// Who is read.
-        members: &'a [ChipId],
-        /// Who gets the sum.
-        to: ChipId,
-        /// Which of equal trees.
-        flow: u32,
-    },
-    /// Every member sends up, every member gets the sum (SHARP).
-    Aggregate {
-        /// Who gives and gets.
-        members: &'a [ChipId],
-        /// Which of equal trees.
-        flow: u32,
-    },
-}
-
-/// There is no such path.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no path {what}: {why}")]
-pub struct NoPath {
-    /// Between whom: `from chip 0 to chip 9`.
-    pub what: String,
-    /// Why not.
-    pub why: String,
-}
-
 /// Whether a network tells the sender when the response has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Responses {
@@ -112,7 +62,8 @@ pub enum Responses {
 /// What a network may do while it handles something.
 #[derive(Debug)]
 pub struct Context<'a, E> {
-    /// The links and paths of the run.
+    /// The links and paths of the run, which the run owns: chips lay paths in it
+    /// ([`Fabric::lay`]) before their first message.
     pub fabric: &'a Fabric<'a>,
     /// The agenda of the run, where a network's events are wrapped by the run.
     pub agenda: &'a mut Agenda<E>,
@@ -126,14 +77,6 @@ pub struct Context<'a, E> {
 pub trait Network {
     /// Its own events.
     type Event: Copy;
-
-    /// Returns the path of a request: the same one for the same request. Called once per pair
-    /// that talks, and again from time to time, so it looks up what it has laid before.
-    ///
-    /// # Errors
-    ///
-    /// When there is none: a chip that does not exist, a switch that cannot add.
-    fn lay(&mut self, request: PathRequest<'_>) -> Result<PathId, NoPath>;
 
     /// Sets up what happens by itself: links that fail, timers. Called once, before the first
     /// message.
@@ -155,17 +98,11 @@ pub trait Network {
         context: &mut Context<'_, E>,
     );
 
-    /// Returns what a byte takes along a path when nobody else is there, the sender's pace apart.
-    fn byte_time(&self, path: PathId) -> ByteTime;
-
     /// Says whether the network sends [`Notice::Answered`].
     fn responses(&self) -> Responses;
 
     /// Returns packets times links crossed until now; 0 where there are no packets.
     fn packet_hops(&self) -> u64;
-
-    /// Returns what people call a link: `chip 3 to switch 0`.
-    fn link_name(&self, link: LinkId) -> String;
 
     /// Returns what each link has carried until now.
     fn accounts(&self, fabric: &Fabric<'_>) -> Vec<(LinkId, LinkAccount)>;

@@ -1,0 +1,300 @@
+//! How paths are laid: the choice among equal routes, and the trees of in-switch collectives.
+
+use std::collections::BTreeMap;
+
+use tier6_system::{ChipId, LinkId, RouteTree, Topology};
+use tier6_units::{ByteTime, GbPerSec, SimTime};
+
+use super::path::{Run, Shape, Trunk};
+use super::tree::SwitchTree;
+use super::{Fabric, FabricError, FabricLinkId, PathRequest, RouteTrees, Service, TreePath, Use};
+use crate::PathChoice;
+use crate::network::PathId;
+
+/// Equal routes among which a path is chosen; more exist only in huge fabrics.
+const ROUTES_MAX: usize = 256;
+/// Numbers that all kept route trees may hold together: 64 MiB.
+const KEPT_MAX: usize = 8 << 20;
+
+impl Fabric<'_> {
+    /// Returns the path of a request, which is laid when it is asked for the first time.
+    ///
+    /// The flight of a load-reduce's request is not part of the path: it is what a call costs
+    /// once.
+    ///
+    /// # Errors
+    ///
+    /// When a chip does not exist or sends to itself, no switch serves the members, or the chip
+    /// that asks is none of them.
+    pub fn lay(&mut self, request: PathRequest<'_>) -> Result<PathId, FabricError> {
+        match request {
+            PathRequest::Send { from, to, flow } => self.between(from, to, flow),
+            PathRequest::Multicast { from, members, .. } => {
+                self.served(members, Service::Multicast(from))
+            }
+            PathRequest::LoadReduce { members, to, .. } => {
+                self.served(members, Service::LoadReduce(to))
+            }
+            PathRequest::Aggregate { members, .. } => self.served(members, Service::Aggregate),
+        }
+    }
+
+    fn between(&mut self, from: ChipId, to: ChipId, flow: u32) -> Result<PathId, FabricError> {
+        let chips = self.topology.n_chips();
+        if from == to || from.get().max(to.get()) >= chips {
+            let (from, to) = (from.get(), to.get());
+            return Err(FabricError::NoPath { from, to, chips });
+        }
+        let key = (to.get(), flow);
+        let paths = &self.by_sender[from.index()];
+        match paths.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => Ok(paths[at].1),
+            Err(at) => {
+                let path = self.lay_new(from, to, flow);
+                self.by_sender[from.index()].insert(at, (key, path));
+                Ok(path)
+            }
+        }
+    }
+
+    fn lay_new(&mut self, from: ChipId, to: ChipId, flow: u32) -> PathId {
+        match self.choice {
+            PathChoice::Preferred => {
+                let route = self.route_trees.route(self.topology, from, to, flow);
+                self.lay_route(from, route)
+            }
+            PathChoice::PerFlow => {
+                let mut routes = self.routes_between(from, to);
+                let chosen = self.hash(from, to, flow, 0) % routes.len() as u64;
+                let route = routes.swap_remove(index(chosen));
+                self.lay_route(from, route)
+            }
+            PathChoice::SubFlows(count) => {
+                let all = self.routes_between(from, to);
+                let sub_flows = (0..count.max(1)).map(|sub_flow| {
+                    let chosen = self.hash(from, to, flow, sub_flow) % all.len() as u64;
+                    all[index(chosen)].clone()
+                });
+                let routes: Vec<_> = sub_flows.collect();
+                self.lay_spread(from, &routes)
+            }
+            PathChoice::Spray | PathChoice::RoundRobin => {
+                let routes = self.routes_between(from, to);
+                self.lay_spread(from, &routes)
+            }
+        }
+    }
+
+    fn routes_between(&mut self, from: ChipId, to: ChipId) -> Vec<Vec<LinkId>> {
+        let tree = self.route_trees.tree(self.topology, to);
+        tree.routes(from, ROUTES_MAX)
+    }
+
+    fn lay_route(&mut self, from: ChipId, route: Vec<LinkId>) -> PathId {
+        let weights = route.iter().map(|link| plain(*link));
+        let weights: Vec<Use> = self.engines(from).into_iter().chain(weights).collect();
+        let latency = self.latency_along(&route);
+        let run = Run::append(&mut self.routes, route);
+        self.add(weights, Shape::Route(run), latency)
+    }
+
+    /// A path over several routes, evenly.
+    fn lay_spread(&mut self, from: ChipId, routes: &[Vec<LinkId>]) -> PathId {
+        let mut times: BTreeMap<LinkId, u32> = BTreeMap::new();
+        for link in routes.iter().flatten() {
+            *times.entry(*link).or_insert(0) += 1;
+        }
+        let weights = times.iter().map(|(link, times)| Use {
+            link: (*link).into(),
+            weight: f64::from(*times) / routes.len() as f64,
+        });
+        let weights: Vec<Use> = self.engines(from).into_iter().chain(weights).collect();
+        let latencies = routes.iter().map(|route| self.latency_along(route));
+        let latency = latencies.max().unwrap_or(SimTime::ZERO);
+        let runs = routes.iter();
+        let runs = runs.map(|route| Run::append(&mut self.routes, route.iter().copied()));
+        let shape = Shape::Spread(runs.collect());
+        self.add(weights, shape, latency)
+    }
+
+    fn served(&mut self, members: &[ChipId], service: Service) -> Result<PathId, FabricError> {
+        let tree = self.tree(members)?;
+        if let Some(path) = self.tree_paths.get(&(tree, service)) {
+            return Ok(*path);
+        }
+        let path = self.lay_tree(tree, service)?;
+        self.tree_paths.insert((tree, service), path);
+        Ok(path)
+    }
+
+    fn tree(&mut self, members: &[ChipId]) -> Result<usize, FabricError> {
+        if let Some(tree) = self.tree_of.get(members) {
+            return Ok(*tree);
+        }
+        let known = members
+            .iter()
+            .all(|chip| chip.get() < self.topology.n_chips());
+        let tree = known.then(|| SwitchTree::of(self.topology, members));
+        let tree = tree.flatten().ok_or(FabricError::NoSwitch {
+            members: members.len(),
+            first: members.first().map_or(0, |chip| chip.get()),
+        })?;
+        self.trees.push(tree);
+        let at = self.trees.len() - 1;
+        self.tree_of.insert(members.to_vec(), at);
+        Ok(at)
+    }
+
+    fn lay_tree(&mut self, tree: usize, service: Service) -> Result<PathId, FabricError> {
+        let ends = match service {
+            Service::Multicast(from) => (Some(from), None),
+            Service::LoadReduce(to) => (None, Some(to)),
+            Service::Aggregate => (None, None),
+        };
+        let tree = &self.trees[tree];
+        let parts = (
+            tree.up(ends.0),
+            tree.down(ends.1),
+            tree.latency(ends, |links| self.links_latency(links)),
+        );
+        let (Some(up), Some(down), Some(latency)) = parts else {
+            let asker = ends.0.or(ends.1).map_or(0, ChipId::get);
+            return Err(FabricError::NotOfGroup(asker));
+        };
+        let senders = match ends.0.or(ends.1) {
+            Some(chip) => vec![chip],
+            None => tree.members.clone(),
+        };
+        let engines = senders.into_iter().filter_map(|chip| self.engines(chip));
+        let wires = up.iter().chain(&down).map(|link| Use {
+            link: (*link).into(),
+            weight: self.service_weight(*link, service),
+        });
+        let uses: Vec<Use> = engines.chain(wires).collect();
+        let root = tree.root;
+        let shape = Shape::Tree(Box::new(TreePath { up, root, down }));
+        Ok(self.add(uses, shape, latency + self.end_latency))
+    }
+
+    /// Bytes that a link is occupied with per byte of a message that a switch serves.
+    ///
+    /// NVLS: a rank's link carries `B_nvls` at most, so that T = M(1 + 1/N)/`B_nvls` (FACTS B.6).
+    /// SHARP: the NICs' links reach the stated share of their payload rate (FACTS B.7).
+    fn service_weight(&self, link: LinkId, service: Service) -> f64 {
+        let constants = self.topology.constants();
+        let wire = self.topology.link(link);
+        match (&constants.nvls, &constants.sharp) {
+            (Some(nvls), _) if wire.tier == 0 && service != Service::Aggregate => {
+                self.links[link.index()].payload.rate().get() / nvls.rate.value.get()
+            }
+            (_, Some(sharp)) if service == Service::Aggregate => {
+                let efficiency = sharp.efficiency.as_ref();
+                efficiency.map_or(1.0, |efficiency| 1.0 / efficiency.value.get())
+            }
+            _ => 1.0,
+        }
+    }
+
+    fn engines(&self, chip: ChipId) -> Option<Use> {
+        let n_wires = self.topology.links().len();
+        let link = u32::try_from(n_wires).expect("Invariant: links have 32-bit numbers");
+        self.has_engines.then_some(Use {
+            link: FabricLinkId(link + chip.get()),
+            weight: 1.0,
+        })
+    }
+
+    fn latency_along(&self, route: &[LinkId]) -> SimTime {
+        self.links_latency(route) + self.end_latency
+    }
+
+    fn links_latency(&self, links: &[LinkId]) -> SimTime {
+        let latencies = links.iter().map(|link| self.links[link.index()].latency);
+        latencies.sum()
+    }
+
+    fn add(&mut self, uses: Vec<Use>, shape: Shape, latency: SimTime) -> PathId {
+        let byte = uses.iter().map(|one| {
+            let byte = self.links[one.link.index()].payload;
+            slower(byte, one.weight)
+        });
+        let byte = byte.max().unwrap_or(ByteTime::ZERO);
+        let id = u32::try_from(self.trunks.len()).expect("Invariant: paths have 32-bit numbers");
+        self.trunks.push(Trunk {
+            uses: Run::append(&mut self.uses, uses),
+            shape,
+            latency,
+            byte,
+        });
+        PathId(id)
+    }
+
+    /// A number that depends on the seed and the flow only.
+    fn hash(&self, from: ChipId, to: ChipId, flow: u32, sub_flow: u32) -> u64 {
+        let words = [from.get(), to.get(), flow, sub_flow];
+        let mixed = words.iter().fold(self.seed, |state, word| {
+            mix(state ^ u64::from(*word).wrapping_add(0x9e37_79b9_7f4a_7c15))
+        });
+        mix(mixed)
+    }
+}
+
+impl<'t> RouteTrees<'t> {
+    /// The preferred route of a flow. The first question about a receiver is answered by a search
+    /// that ends early, since in a ring it is the only one.
+    fn route(
+        &mut self,
+        topology: &'t Topology,
+        from: ChipId,
+        to: ChipId,
+        flow: u32,
+    ) -> Vec<LinkId> {
+        let asked = std::mem::replace(&mut self.asked[to.index()], true);
+        if flow == 0 && !asked {
+            return topology.route(from, to);
+        }
+        self.tree(topology, to).route(from, flow)
+    }
+
+    fn tree(&mut self, topology: &'t Topology, to: ChipId) -> &RouteTree<'t> {
+        if self.by_receiver[to.index()].is_none() {
+            self.kept += topology.vertices().len();
+            if self.kept > KEPT_MAX {
+                self.by_receiver.fill(None);
+                self.kept = topology.vertices().len();
+            }
+        }
+        self.by_receiver[to.index()].get_or_insert_with(|| topology.routes_to(to))
+    }
+}
+
+const fn plain(link: LinkId) -> Use {
+    Use {
+        link: FabricLinkId(link.get()),
+        weight: 1.0,
+    }
+}
+
+/// What a byte of a message takes on a link that carries `weight` bytes for it.
+fn slower(byte: ByteTime, weight: f64) -> ByteTime {
+    #[expect(
+        clippy::float_cmp,
+        reason = "a weight of exactly 1 must not round the rate"
+    )]
+    if weight == 1.0 || byte == ByteTime::ZERO {
+        byte
+    } else {
+        ByteTime::at(GbPerSec::new(byte.rate().get() / weight))
+    }
+}
+
+fn index(chosen: u64) -> usize {
+    usize::try_from(chosen).expect("Invariant: below a length")
+}
+
+/// Mixes the bits of a word (`SplitMix64`, Steele et al. 2014).
+const fn mix(word: u64) -> u64 {
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
