@@ -24,6 +24,8 @@
 //! call = "20 us"
 //! [nvls]                              # rate, alpha; needs switches that multicast and reduce
 //! [sharp]                             # alpha, efficiency, contexts; needs switches that reduce
+//! [g5.cdma]                           # layers of the event-driven engine, see below
+//! rate = "441 GB/s"
 //! [links.wire]                        # like, rate, latency, efficiency, mtu
 //! rate = "400 Gb/s"
 //! latency = { value = "0.6 us", evidence = "fitted", datasets = ["a"], method = "fit" }
@@ -61,6 +63,19 @@
 //! | `pcie_tree` | `root`, `sockets`, `socket_link`, `switch`, `per_switch` |
 //! | `graph` | `vertices`, `edges` |
 //!
+//! `[g5]` holds what the event-driven engine does at its layers. What is not given is the engine's
+//! prior, a table with `enabled = false` turns its layer off, `[g5]` with it all of them.
+//!
+//! | table | its keys beside `enabled` |
+//! |---|---|
+//! | `[g5.cdma]` | `units`, `threads`, `split` = a size or `"all"`, `credits`, `start`, `sync`, `rate` |
+//! | `[g5.memory]` | `reduce`, `copy`: rates |
+//! | `[g5.paxi]` | `latency`, `segment`, `outstanding`, `weights` |
+//! | `[g5.rc_link]` | `overhead`, `headers` = `ip` or `compressed`, `sequence_bits`, `window`, `recovery` = `go_back_n` or `selective`, `virtual_channels`, `ack_merge` = a time or `"never"`, `ack`, `timeout`, `retries`, `loss`; `credits` with `unit`, `count`, `period`, `scope` = `per_link` or `end_to_end` |
+//! | `[g5.switch]` | `buffer`, `threshold`; `pfc` with `reserve`, `resume`, `headroom`; `ecn` with `k_min`, `k_max`, `p_max` |
+//! | `[g5.paths]` | `choice` = `preferred`, `per_flow`, `sub_flows` (with `flows`), `spray` or `round_robin`; no `enabled` |
+//! | `[g5.dcqcn]` | `preset` = `sigcomm15`, `nvidia`, `hpcc`, `hpcc_code` or `simai`, `g`, `alpha_period`, `initial_alpha`, `cut_interval`, `cnp_interval`, `timer`, `byte_counter` = a size or `"none"`, `fast_recovery`, `additive`, `hyper`, `min_rate`, `budget`; off without its table |
+//!
 //! A constant is a value, or a table of `value`, `low`, `high`, `evidence`, `source`, `datasets`,
 //! `bytes`, `method`, `error_pct`.
 //!
@@ -82,6 +97,11 @@ pub use constant::{Constant, Efficiency, Evidence, Provenance};
 pub use error::{SystemError, SystemProblem};
 pub use place::{Place, Spelled};
 pub use preset::{Preset, UnknownPresetError, preset, presets};
+pub use spec::g5::{
+    AckMergeSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, CreditsSpec, DcqcnPreset, DcqcnSpec,
+    EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec, PathRule, PaxiSpec, PfcSpec, QueueSpec,
+    RcLinkSpec, RecoverySpec, SplitSpec,
+};
 pub use spec::{
     Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,
     FatTreeSpec, LinkSpec, NicSpec, NvlsSpec, PcieTreeSpec, ProtocolShares, ProtocolSteps,

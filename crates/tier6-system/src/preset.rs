@@ -1,4 +1,4 @@
-//! Systems that come with tier6: public machines, by name.
+//! Systems that come with tier6, by name: public machines, and those of the source documents.
 
 use crate::spec::SystemSpec;
 use crate::suggest::nearest;
@@ -33,7 +33,7 @@ macro_rules! bundled {
     };
 }
 
-static PRESETS: [Preset; 35] = bundled![
+static PRESETS: [Preset; 38] = bundled![
     "v100-nv2-x4",
     "dgx1",
     "dgx1-ib-edr",
@@ -69,6 +69,9 @@ static PRESETS: [Preset; 35] = bundled![
     "mi300x-x8-roce",
     "pcie-gen4-x4",
     "l40s",
+    "doc003-h200-x8",
+    "doc003-a100-x8",
+    "doc004-ring",
 ];
 
 /// The system has no such name.
@@ -88,7 +91,8 @@ fn hint(nearest: Option<&str>) -> String {
     }
 }
 
-/// Returns all presets: nodes by generation, each followed by its multi-node forms.
+/// Returns all presets: nodes by generation, each followed by its multi-node forms, then the
+/// models of the source documents.
 pub fn presets() -> &'static [Preset] {
     &PRESETS
 }

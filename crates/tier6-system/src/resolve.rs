@@ -299,6 +299,7 @@ impl SystemSpec {
             step: self.chip.step.clone().unwrap_or_else(assumed_step),
             nvls: self.nvls.clone(),
             sharp: self.sharp.clone(),
+            g5: self.g5.clone(),
         }
     }
 }

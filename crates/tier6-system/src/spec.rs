@@ -5,10 +5,12 @@
 //! the bundled catalog. Deliberately absent: groups that contain each other by name; tiers are
 //! a list, so they cannot contain themselves.
 
+pub(crate) mod g5;
 mod protocol;
 mod read;
 mod write;
 
+pub use g5::G5Spec;
 pub(crate) use protocol::shares_or_priors;
 pub use protocol::{ByProtocol, ProtocolShares, ProtocolSteps};
 pub(crate) use read::COUNT_MAX;
@@ -33,6 +35,8 @@ pub struct SystemSpec {
     pub nvls: Option<NvlsSpec>,
     /// Reduction in the network's switches as a collective sees it (FACTS B.7).
     pub sharp: Option<SharpSpec>,
+    /// What the event-driven engine does at its layers, where it is not the engine's own prior.
+    pub g5: Option<G5Spec>,
     /// Link classes of this file, by name; the catalog has more.
     pub links: Vec<LinkSpec>,
     /// Switch classes of this file, by name; the catalog has more.
@@ -397,6 +401,7 @@ impl SystemSpec {
             software: SoftwareSpec { call: None },
             nvls: None,
             sharp: None,
+            g5: None,
             links: vec![LinkSpec {
                 name: "link".into(),
                 like: None,

@@ -13,7 +13,8 @@ mod route;
 
 use crate::constant::{Constant, Efficiency};
 use crate::spec::{
-    ByProtocol, FabricSpec, NvlsSpec, ProtocolSteps, SharpSpec, StepSpec, SwitchAbility, SystemSpec,
+    ByProtocol, FabricSpec, G5Spec, NvlsSpec, ProtocolSteps, SharpSpec, StepSpec, SwitchAbility,
+    SystemSpec,
 };
 use std::ops::Range;
 use tier6_units::{Bytes, GbPerSec, Micros};
@@ -68,6 +69,8 @@ pub struct Constants {
     pub nvls: Option<NvlsSpec>,
     /// In-switch reduction between nodes.
     pub sharp: Option<SharpSpec>,
+    /// Layers of the event-driven engine.
+    pub g5: Option<G5Spec>,
 }
 
 /// A class of links with everything filled in.

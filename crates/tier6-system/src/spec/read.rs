@@ -1,6 +1,7 @@
 //! From TOML text to [`SystemSpec`]: keys, types, units. Names are looked up later, by
 //! [`SystemSpec::resolve`].
 
+mod g5;
 mod table;
 mod tier;
 
@@ -51,7 +52,7 @@ impl SystemSpec {
     pub fn from_toml(text: &str) -> Result<Self, SystemError> {
         let entries = parse(text)?;
         let known = [
-            "name", "title", "chip", "software", "nvls", "sharp", "links", "switches", "tier",
+            "name", "title", "chip", "software", "nvls", "sharp", "g5", "links", "switches", "tier",
         ];
         let file = Table::of_file(text, entries.get_ref(), &known)?;
         let tiers = file.need("tier")?;
@@ -64,6 +65,7 @@ impl SystemSpec {
                 .unwrap_or(SoftwareSpec { call: None }),
             nvls: file.optional("nvls", |value| read_nvls(&value))?,
             sharp: file.optional("sharp", |value| read_sharp(&value))?,
+            g5: file.optional("g5", |value| g5::read_g5(&value))?,
             links: read_links(&file)?,
             switches: read_switches(&file)?,
             tiers: tiers.list(|value| tier::read_tier(&value))?,

@@ -1,6 +1,8 @@
 //! From [`SystemSpec`] back to TOML, constants with their origin: what a calibration leaves
 //! behind. Reading what is written gives the same system, to the last bit of every constant.
 
+mod g5;
+
 use super::{
     Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,
     FatTreeSpec, LinkSpec, NicSpec, PcieTreeSpec, SwitchSpec, SystemSpec, TierSpec, Wiring,
@@ -31,6 +33,9 @@ impl SystemSpec {
             file.constant("alpha", &sharp.alpha);
             file.optional("efficiency", sharp.efficiency.as_ref());
             file.optional_count("contexts", sharp.contexts);
+        }
+        if let Some(g5) = &self.g5 {
+            file.g5(g5);
         }
         for link in &self.links {
             file.link(link);

@@ -1,6 +1,8 @@
 //! What follows from a system, as values to print: counts, rates, cuts, an example route, and
 //! every constant with its origin.
 
+mod g5;
+
 use super::{ChipId, Constants, LinkClass, LinkClassId, LinkId, SwitchClassId, Topology, Vertex};
 use crate::constant::{Constant, Evidence, Quantity};
 use tier6_units::{GbPerSec, Micros};
@@ -238,6 +240,7 @@ impl Topology {
             let name = format!("switches.{}.latency", class.name);
             list.push(describe_constant(name, &class.latency));
         }
+        list.extend(self.constants.g5.iter().flat_map(g5::describe));
         list
     }
 }

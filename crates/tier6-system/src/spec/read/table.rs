@@ -210,6 +210,16 @@ impl<'a> Value<'a> {
             .ok_or_else(|| self.bad(format!("`{digits}` is no number here")))
     }
 
+    pub fn boolean(&self) -> Result<bool, SystemError> {
+        let value = self.spanned.get_ref().as_bool();
+        value.ok_or_else(|| self.wrong_type("true or false"))
+    }
+
+    /// Whether the value is just this word, where a word stands beside a quantity.
+    pub fn is_word(&self, word: &str) -> bool {
+        self.spanned.get_ref().as_str() == Some(word)
+    }
+
     pub fn bytes(&self) -> Result<Bytes, SystemError> {
         let text = self.string()?.value;
         text.parse().map_err(|error| self.bad(format!("{error}")))
