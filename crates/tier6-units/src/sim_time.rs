@@ -145,6 +145,11 @@ impl ByteTime {
         Self(share as u64)
     }
 
+    /// Returns the time per byte in units of 2^-32 picoseconds, in which it is exact.
+    pub const fn fine(self) -> u64 {
+        self.0
+    }
+
     /// Returns the rate.
     pub fn rate(self) -> GbPerSec {
         GbPerSec::new(1e3 * f64::from(2.0_f32.powi(32)) / self.0 as f64)
