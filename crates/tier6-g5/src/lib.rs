@@ -15,6 +15,7 @@ mod fault;
 pub mod network;
 mod parameters;
 mod program;
+pub mod rc_link;
 mod result;
 mod timeline;
 

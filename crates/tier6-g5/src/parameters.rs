@@ -159,7 +159,11 @@ pub enum Recovery {
     /// Everything from the lost frame on; the receiver takes frames in order only.
     GoBackN,
     /// The lost frame alone; the receiver takes frames in any order within the window.
-    Selective,
+    Selective {
+        /// By how many frames one may overtake another before that one counts as lost: 0 where
+        /// paths keep order.
+        reorder: u32,
+    },
 }
 
 /// What switches do with packets that wait.

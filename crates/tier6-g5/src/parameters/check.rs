@@ -144,7 +144,7 @@ impl RcLink {
         )?;
         let limit = match self.recovery {
             Recovery::GoBackN => (1 << self.sequence_bits) - 1,
-            Recovery::Selective => 1 << (self.sequence_bits - 1),
+            Recovery::Selective { .. } => 1 << (self.sequence_bits - 1),
         };
         if self.window > limit {
             return Err(ParameterError::Window {
@@ -286,7 +286,7 @@ mod tests {
         );
         let selective = |window| {
             with_link(|link| {
-                link.recovery = Recovery::Selective;
+                link.recovery = Recovery::Selective { reorder: 0 };
                 link.window = window;
             })
         };

@@ -1,0 +1,131 @@
+//! Credits of a receive buffer (FACTS D.5).
+//!
+//! A packet of L bytes takes ⌈L/c⌉ credits of c bytes, so a buffer of many credits holds
+//! L/(c·⌈L/c⌉) of its bytes. A pool of C bytes carries min(B, C/T), T from taking a credit to
+//! having it again: flight, dwell in the buffer, return.
+//!
+//! Credits are counted, not sent: a lost packet's credits are returned with those of the next one
+//! that comes, as with the absolute counters that links exchange, so nothing leaks.
+
+use tier6_units::SimTime;
+
+use crate::Credits;
+
+/// The credits that a sender holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreditPool {
+    unit: u32,
+    total: u32,
+    left: u32,
+}
+
+impl CreditPool {
+    /// Returns a pool that holds all credits.
+    pub const fn new(credits: &Credits) -> Self {
+        Self {
+            unit: credits.unit,
+            total: credits.count,
+            left: credits.count,
+        }
+    }
+
+    /// Returns how many credits a packet takes, rounded up.
+    pub const fn of(&self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.unit)
+    }
+
+    /// Returns how many packets of this size could be sent at once.
+    pub const fn room_for(&self, bytes: u32) -> u32 {
+        let each = self.of(bytes);
+        if each == 0 {
+            u32::MAX
+        } else {
+            self.left / each
+        }
+    }
+
+    /// Takes the credits of a packet, all or none; returns them if there were enough.
+    pub fn take(&mut self, bytes: u32) -> Option<u32> {
+        let credits = self.of(bytes);
+        self.left = self.left.checked_sub(credits)?;
+        Some(credits)
+    }
+
+    /// Takes credits back.
+    ///
+    /// # Panics
+    ///
+    /// When more come back than were taken.
+    pub fn restore(&mut self, credits: u32) {
+        self.left += credits;
+        assert!(
+            self.left <= self.total,
+            "Invariant: credits returned = credits taken"
+        );
+    }
+
+    /// Returns the credits in hand.
+    pub const fn left(&self) -> u32 {
+        self.left
+    }
+
+    /// Returns the credits under way or in the receiver's buffer.
+    pub const fn taken(&self) -> u32 {
+        self.total - self.left
+    }
+}
+
+/// The credits that a receiver owes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreditReturn {
+    period: SimTime,
+    owed: u32,
+}
+
+/// What becomes of freed credits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returned {
+    /// So many go back now.
+    Now(u32),
+    /// They go back at this time, with those freed until then: call
+    /// [`CreditReturn::on_timer`].
+    At(SimTime),
+    /// They go back with those freed before.
+    Merged,
+}
+
+impl CreditReturn {
+    /// Returns a receiver that owes nothing.
+    pub const fn new(credits: &Credits) -> Self {
+        Self {
+            period: credits.period,
+            owed: 0,
+        }
+    }
+
+    /// Takes the credits of a packet that has left the buffer. They go back at the next multiple
+    /// of the period.
+    pub fn on_freed(&mut self, credits: u32, now: SimTime) -> Returned {
+        if self.period == SimTime::ZERO {
+            return Returned::Now(credits);
+        }
+        let was_clear = self.owed == 0;
+        self.owed += credits;
+        if !was_clear {
+            return Returned::Merged;
+        }
+        // A multiple that is now has passed.
+        let periods = now.ps() / self.period.ps() + 1;
+        Returned::At(self.period.times(periods))
+    }
+
+    /// Returns the credits that go back.
+    pub fn on_timer(&mut self) -> u32 {
+        std::mem::take(&mut self.owed)
+    }
+
+    /// Returns the credits that are to go back.
+    pub const fn owed(&self) -> u32 {
+        self.owed
+    }
+}
