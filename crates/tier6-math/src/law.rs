@@ -72,6 +72,9 @@ pub enum LawError {
     /// A rate that moves nothing, or not a number.
     #[error("a rate of {0} GB/s; hint: rates are finite and above 0")]
     Rate(f64),
+    /// A share of a rate that is none.
+    #[error("a payload share of {0}; hint: shares are finite and above 0")]
+    Share(f64),
     /// A negative time, or not a number.
     #[error("a time of {0} us; hint: times are finite and 0 or more")]
     Time(f64),

@@ -26,9 +26,9 @@ mod traffic;
 
 pub use bounds::{Adder, Bound, all_to_all_cut, lower_bound};
 pub use engine::{MathEngine, Ranking};
-pub use loads::{LinkLoad, LinkLoads, NoSwitchError, StepLoad};
+pub use loads::{ClassLoad, LinkLoad, LinkLoads, NoSwitchError, StepLoad, TierFlight};
 pub use parameters::{Channels, Parameters, Pieces, Placement, Sharp, Spread};
 pub use parts::Parts;
-pub use plan::{Bottleneck, Plan, PlanError};
+pub use plan::{Bottleneck, Plan, PlanError, Prices, StepPrices, Terms};
 pub use prediction::{Basis, LinkBytes, Prediction};
 pub use step_cost::{StepCost, method_a, method_b};

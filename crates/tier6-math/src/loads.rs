@@ -7,14 +7,17 @@
 
 mod spray;
 mod switch_tree;
+mod tally;
 
 use crate::parameters::Spread;
 use crate::traffic::{Send, Step, Traffic};
 use spray::Spray;
 use std::ops::Range;
 use switch_tree::SwitchTree;
+pub(crate) use tally::slowest;
+use tally::{Latencies, LinkClock, Tally};
 use tier6_collective::Schedule;
-use tier6_system::{ChipId, LinkId, RouteTree, Topology};
+use tier6_system::{ChipId, LinkClassId, LinkId, RouteTree, Topology};
 use tier6_units::Micros;
 
 /// A link and its share of the message size M.
@@ -45,9 +48,41 @@ pub struct StepLoad {
     pub message: f64,
     /// What the busiest rank reduces, per byte of M.
     pub reduced: f64,
+    /// The busiest link of each class in use.
+    pub classes: Vec<ClassLoad>,
+    /// The routes by the outermost tier that they cross.
+    pub tiers: Vec<TierFlight>,
     /// Loads by link; empty in a summary.
     pub links: Vec<LinkLoad>,
     pub(crate) stage: usize,
+}
+
+/// The links of one class.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClassLoad {
+    /// The class.
+    pub class: LinkClassId,
+    /// Time of its busiest link, in microseconds per byte of M.
+    pub us_per_byte: f64,
+    /// The same for the rank with the most to send, were it alone.
+    pub own_us_per_byte: f64,
+    /// The busiest link.
+    pub busiest: LinkId,
+}
+
+/// The routes of a step that reach as far as one tier.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TierFlight {
+    /// The tier.
+    pub tier: u32,
+    /// Part of the step's bytes.
+    pub part: f64,
+    /// Longest route.
+    pub longest: Micros,
+    /// Shortest route.
+    pub least: Micros,
+    /// Mean route, weighted by bytes.
+    pub mean: Micros,
 }
 
 /// The loads of a whole schedule.
@@ -57,6 +92,8 @@ pub struct LinkLoads {
     pub steps: Vec<StepLoad>,
     /// All steps together, by link.
     pub total: Vec<LinkLoad>,
+    /// All steps together, by class.
+    pub classes: Vec<ClassLoad>,
     /// Time of the link with the most to carry, in microseconds per byte of M: the pipelined
     /// floor.
     pub floor_us_per_byte: f64,
@@ -135,13 +172,15 @@ impl LinkLoads {
                 share: *share,
             })
             .collect();
-        let (floor_us_per_byte, busiest) = busiest(&total, topology);
+        let classes = router.clock.busiest(&total, &router.clock.no_time());
+        let slowest = slowest(&classes, |class| class.us_per_byte);
         let least = router.least_latency;
         Ok(Self {
             steps,
             total,
-            floor_us_per_byte,
-            busiest,
+            floor_us_per_byte: slowest.map_or(0.0, |class| class.us_per_byte),
+            busiest: slowest.map(|class| class.busiest),
+            classes,
             least_latency: Micros::new(if least.is_finite() { least } else { 0.0 }),
             ports: router.ports,
         })
@@ -155,22 +194,6 @@ impl LinkLoads {
     }
 }
 
-/// Returns the time per byte of M on the slowest link, and the link.
-fn busiest(loads: &[LinkLoad], topology: &Topology) -> (f64, Option<LinkId>) {
-    let mut slowest = (0.0, None);
-    for load in loads {
-        let time = load.share * link_us_per_byte(topology, load.link);
-        if time > slowest.0 {
-            slowest = (time, Some(load.link));
-        }
-    }
-    slowest
-}
-
-fn link_us_per_byte(topology: &Topology, link: LinkId) -> f64 {
-    1.0 / (topology.link(link).payload_rate.get() * 1e3)
-}
-
 /// Routes steps and adds up their loads; the vectors are by link.
 struct Router<'t> {
     topology: &'t Topology,
@@ -178,6 +201,7 @@ struct Router<'t> {
     spread: Spread,
     trees: Vec<Option<RouteTree<'t>>>,
     groups: Vec<Option<SwitchTree>>,
+    clock: LinkClock,
     step: Tally,
     own: Tally,
     total: Vec<f64>,
@@ -185,48 +209,6 @@ struct Router<'t> {
     spray: Spray,
     least_latency: f64,
     ports: u32,
-}
-
-/// Loads by link, cleared at the cost of the links in use.
-struct Tally {
-    load: Vec<f64>,
-    used: Vec<LinkId>,
-}
-
-impl Tally {
-    fn new(n_links: usize) -> Self {
-        Self {
-            load: vec![0.0; n_links],
-            used: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, link: LinkId, share: f64) {
-        let load = &mut self.load[link.index()];
-        if *load == 0.0 {
-            self.used.push(link);
-        }
-        *load += share;
-    }
-
-    /// Returns the loads by link and starts again.
-    fn take(&mut self) -> Vec<LinkLoad> {
-        self.used.sort_unstable();
-        let load = &mut self.load;
-        let loads = self.used.drain(..).map(|link| LinkLoad {
-            link,
-            share: std::mem::take(&mut load[link.index()]),
-        });
-        loads.collect()
-    }
-}
-
-/// Latencies of a step's routes.
-#[derive(Default)]
-struct Latencies {
-    longest: f64,
-    weighted: f64,
-    weight: f64,
 }
 
 impl<'t> Router<'t> {
@@ -251,6 +233,7 @@ impl<'t> Router<'t> {
             spread,
             trees: vec![None; chips.len()],
             groups,
+            clock: LinkClock::of(topology),
             step: Tally::new(n_links),
             own: Tally::new(n_links),
             total: vec![0.0; n_links],
@@ -262,8 +245,8 @@ impl<'t> Router<'t> {
     }
 
     fn step(&mut self, step: &Step, ranks: u32) -> StepLoad {
-        let mut latencies = Latencies::default();
-        let mut own = 0.0_f64;
+        let mut latencies = Latencies::new(self.topology.tiers().len());
+        let mut own = self.clock.no_time();
         let mut pairs = pairs(&step.sends, ranks);
         // Stable: the flows of a rank stay in order.
         pairs.sort_by_key(|(src, _, _)| *src);
@@ -272,7 +255,7 @@ impl<'t> Router<'t> {
                 self.send(*src, *dst, *share, &mut latencies);
             }
             self.ports = self.ports.max(count(flows.len()));
-            own = own.max(busiest(&self.own.take(), self.topology).0);
+            self.own.raise(&self.clock, &mut own);
         }
         pairs.sort_unstable_by_key(|(_, dst, _)| *dst);
         for flows in pairs.chunk_by(|a, b| a.1 == b.1) {
@@ -283,21 +266,23 @@ impl<'t> Router<'t> {
         for load in &links {
             self.total[load.link.index()] += f64::from(step.repeat) * load.share;
         }
-        let (us_per_byte, link) = busiest(&links, self.topology);
-        let mean = latencies.weighted / latencies.weight.max(f64::MIN_POSITIVE);
+        if is_switched {
+            own.fill(f64::INFINITY);
+        }
+        let classes = self.clock.busiest(&links, &own);
+        let busiest = slowest(&classes, |class| class.us_per_byte);
+        let own = classes.iter().map(|class| class.own_us_per_byte);
         StepLoad {
             repeat: step.repeat,
-            us_per_byte,
-            own_us_per_byte: if is_switched {
-                us_per_byte
-            } else {
-                own.min(us_per_byte)
-            },
-            busiest: link,
-            latency: Micros::new(latencies.longest),
-            mean_latency: Micros::new(mean),
+            us_per_byte: busiest.map_or(0.0, |class| class.us_per_byte),
+            own_us_per_byte: own.fold(0.0, f64::max),
+            busiest: busiest.map(|class| class.busiest),
+            latency: latencies.longest(),
+            mean_latency: latencies.mean(),
             message: step.message,
             reduced: step.reduced,
+            tiers: latencies.by_tier(),
+            classes,
             links,
             stage: step.stage,
         }
@@ -312,19 +297,21 @@ impl<'t> Router<'t> {
             step.add(link, share);
             own.add(link, share);
         };
-        let latency = match self.spread {
+        let (latency, tier) = match self.spread {
             Spread::Preferred => {
                 self.route.clear();
                 tree.route_into(from, 0, &mut self.route);
                 self.route.iter().for_each(|link| add(*link, share));
-                topology.route_latency(&self.route).get()
+                let tiers = self.route.iter().map(|link| topology.link(*link).tier);
+                let latency = topology.route_latency(&self.route).get();
+                (latency, tiers.max().unwrap_or(0))
             }
             Spread::Even => {
                 let ends = (topology.chip_vertex(from), dst);
                 self.spray.flow(topology, tree, ends, share, add)
             }
         };
-        latencies.add(latency, share);
+        latencies.add(tier, latency, share);
         self.least_latency = self.least_latency.min(latency);
     }
 
@@ -348,19 +335,11 @@ impl<'t> Router<'t> {
             for link in tree.down(down.map(chip)) {
                 self.step.add(*link, share);
             }
-            latencies.add(tree.latency(), share);
+            latencies.add(tree.tier(), tree.latency(), share);
             self.least_latency = self.least_latency.min(tree.latency());
             is_switched = true;
         }
         is_switched
-    }
-}
-
-impl Latencies {
-    fn add(&mut self, latency: f64, share: f64) {
-        self.longest = self.longest.max(latency);
-        self.weighted += latency * share;
-        self.weight += share;
     }
 }
 

@@ -4,16 +4,19 @@
 use crate::StepCost;
 use crate::law::{InSwitch, Overlap};
 use std::num::NonZeroU32;
-use tier6_collective::{BidirForm, Distance, Grain, Partner, TorusPorts};
+use tier6_collective::{BidirForm, Distance, Grain, Partner, Protocol, TorusPorts};
 use tier6_system::{FabricSpec, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// The assumptions of a prediction. Start from [`Parameters::of`] and change what differs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
+    /// The protocol whose steps and payload shares the system has; `None` prices a step by the
+    /// latency of its route, and bytes by the efficiency of links alone.
+    pub protocol: Option<Protocol>,
     /// `T_sw`, the fixed time of a call.
     pub software: Micros,
-    /// What a rank adds to the route's latency per step.
+    /// What a rank adds to the route's latency per step; a protocol's step contains it.
     pub step: StepCost,
     /// The grain in which rings forward.
     pub grain: Grain,
@@ -102,7 +105,7 @@ pub enum Spread {
 }
 
 impl Parameters {
-    /// Returns what a system says, and for the rest: whole messages on rings, pieces of 512 KiB
+    /// Returns what a system says, and for the rest: no protocol, whole messages on rings, pieces of 512 KiB
     /// in chains and trees (a step of NCCL's Simple buffer, FACTS B.2), serial stages, the short side of bidirectional rings, near partners first, packed ranks. On rings and
     /// tori flows take the preferred route, elsewhere they spread.
     pub fn of(topology: &Topology) -> Self {
@@ -122,6 +125,7 @@ impl Parameters {
             _ => Channels::Rotated,
         };
         Self {
+            protocol: None,
             software: constants.call.value,
             step: StepCost::from_components(&constants.step),
             grain: Grain::Message,

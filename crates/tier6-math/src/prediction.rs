@@ -3,7 +3,7 @@
 use crate::plan::BasisRange;
 use crate::{Bottleneck, Bound, Parts, Plan};
 use std::fmt;
-use tier6_collective::{Algorithm, Collective};
+use tier6_collective::{Algorithm, Collective, Protocol};
 use tier6_system::{LinkId, Topology, Vertex, VertexId};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -14,6 +14,8 @@ pub struct Prediction {
     pub collective: Collective,
     /// The algorithm; `None` for a custom schedule.
     pub algorithm: Option<Algorithm>,
+    /// The protocol, when one is priced.
+    pub protocol: Option<Protocol>,
     /// N.
     pub ranks: u32,
     /// M, in nccl-tests' meaning.
@@ -99,9 +101,10 @@ impl Plan {
             bytes: load.share * bytes.as_f64(),
         });
         Prediction {
-            collective: self.collective,
-            algorithm: self.algorithm,
-            ranks: self.ranks,
+            collective: self.collective(),
+            algorithm: self.algorithm(),
+            protocol: self.protocol(),
+            ranks: self.ranks(),
             bytes,
             parts,
             bottleneck,
@@ -138,7 +141,7 @@ fn sentence(
             vertex(topology, there.to),
             topology.class_of(link).name,
             carried / 1e6,
-            there.payload_rate
+            plan.payload_rate(topology, link)
         )
     };
     match bottleneck {

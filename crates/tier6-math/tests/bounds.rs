@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use tier6_collective::{Algorithm, BidirForm, Collective, Distance, Grain, Partner, TorusPorts};
 use tier6_math::law::{InSwitch, Overlap, Wire};
 use tier6_math::{
-    Adder, Channels, Parameters, Pieces, Placement, Plan, Sharp, Spread, StepCost, all_to_all_cut,
-    lower_bound,
+    Adder, Channels, Parameters, Pieces, Placement, Plan, Prices, Sharp, Spread, StepCost,
+    StepPrices, all_to_all_cut, lower_bound,
 };
 use tier6_system::{FabricSpec, SystemSpec, Topology, preset};
 use tier6_units::{Bytes, GbPerSec, Micros};
@@ -126,6 +126,8 @@ struct Knobs {
     forms: u32,
     rate: f64,
     gamma: Option<f64>,
+    /// Steps by tier, and payload shares by turns of the link classes.
+    protocol: Option<([f64; 3], [f64; 3])>,
 }
 
 fn knobs() -> impl Strategy<Value = Knobs> {
@@ -136,15 +138,22 @@ fn knobs() -> impl Strategy<Value = Knobs> {
         any::<u32>(),
         1.0_f64..2000.0,
         proptest::option::of(1.0_f64..5000.0),
+        proptest::option::of((
+            [0.0_f64..20.0, 0.0..20.0, 0.0..20.0],
+            [0.05_f64..1.0, 0.05..1.0, 0.05..1.0],
+        )),
     )
-        .prop_map(|(times, pieces, slice, forms, rate, gamma)| Knobs {
-            times,
-            pieces,
-            slice,
-            forms,
-            rate,
-            gamma,
-        })
+        .prop_map(
+            |(times, pieces, slice, forms, rate, gamma, protocol)| Knobs {
+                times,
+                pieces,
+                slice,
+                forms,
+                rate,
+                gamma,
+                protocol,
+            },
+        )
 }
 
 fn parameters(ranks: u32, knobs: &Knobs) -> Parameters {
@@ -152,6 +161,7 @@ fn parameters(ranks: u32, knobs: &Knobs) -> Parameters {
     let pick = |at: u32, n: u32| (knobs.forms >> at) % n;
     let pieces = NonZeroU32::new(knobs.pieces).unwrap();
     Parameters {
+        protocol: None,
         software: us(knobs.times[0]),
         step: StepCost {
             pipelined: us(knobs.times[1]),
@@ -232,6 +242,10 @@ proptest! {
             }
         };
         let bytes = Bytes::new(choice.bytes);
+        let plan = match &knobs.protocol {
+            Some(protocol) => plan.at(prices(&topology, &plan, protocol)).unwrap(),
+            None => plan,
+        };
         let parts = plan.parts(bytes);
         let network = parts.total().get() - parts.software.get();
         for part in [parts.software, parts.latency, parts.transfer, parts.reduction, parts.stall] {
@@ -242,7 +256,9 @@ proptest! {
         prop_assert!(network >= least(plan.floor(bytes).get()), "{parts:?}");
         // A longer message takes no less.
         prop_assert!(plan.time(Bytes::new(choice.bytes + 4096)).get() >= least(parts.total().get()));
-        let bound = independent_bound(&topology, collective, algorithm, ranks, bytes);
+        let terms = plan.terms(bytes).time(plan.prices()).get();
+        prop_assert!((terms - parts.total().get()).abs() <= TOLERANCE * terms, "{terms} {parts:?}");
+        let bound = independent_bound(&topology, &plan, bytes);
         prop_assert!(network >= least(bound), "{parts:?} {bound}");
         if collective == Collective::AllToAll && ranks == topology.n_chips() {
             let cut = topology.bisection().unwrap();
@@ -273,25 +289,40 @@ proptest! {
     }
 }
 
+/// Prices of a protocol.
+fn prices(topology: &Topology, plan: &Plan, of: &([f64; 3], [f64; 3])) -> Prices {
+    let tiers = of.0.iter().take(topology.tiers().len());
+    let shares = of.1.iter().cycle();
+    Prices {
+        steps: StepPrices::Neighbours(tiers.map(|step| Some(us(*step))).collect()),
+        payload: plan
+            .prices()
+            .payload
+            .iter()
+            .zip(shares)
+            .map(|(a, b)| a * b)
+            .collect(),
+        ..plan.prices().clone()
+    }
+}
+
 /// The bandwidth column of FACTS B.0 written out again, with all the links of the
 /// best-connected chip.
-fn independent_bound(
-    topology: &Topology,
-    collective: Collective,
-    algorithm: Algorithm,
-    ranks: u32,
-    bytes: Bytes,
-) -> f64 {
+fn independent_bound(topology: &Topology, plan: &Plan, bytes: Bytes) -> f64 {
+    let (collective, algorithm) = (plan.collective(), plan.algorithm().unwrap());
     let rates = (0..topology.n_chips()).map(|chip| {
         let vertex = topology.chip_vertex(tier6_system::ChipId::new(chip));
         let links = topology.links_from(vertex).iter();
         links
-            .map(|link| topology.link(*link).payload_rate.get())
+            .map(|link| {
+                let link = topology.link(*link);
+                link.rate.get() * plan.prices().payload[link.class.index()]
+            })
             .sum::<f64>()
     });
     let rate = rates.fold(0.0, f64::max);
     let m = bytes.as_f64() / (rate * 1e3);
-    let n = f64::from(ranks);
+    let n = f64::from(plan.ranks());
     let in_network = matches!(
         algorithm,
         Algorithm::Nvls | Algorithm::NvlsTree | Algorithm::CollNetDirect | Algorithm::CollNetChain

@@ -19,7 +19,7 @@ pub(super) struct Spray {
 
 impl Spray {
     /// Calls `add` with every link of the flow and the part on it, and returns the latency of the
-    /// first of its routes in microseconds.
+    /// first of its routes in microseconds and the outermost tier that it crosses.
     pub(super) fn flow(
         &mut self,
         topology: &Topology,
@@ -27,10 +27,10 @@ impl Spray {
         ends: (VertexId, u32),
         share: f64,
         mut add: impl FnMut(LinkId, f64),
-    ) -> f64 {
+    ) -> (f64, u32) {
         let (from, dst) = ends;
         let target = topology.chip_vertex(tree.to());
-        let mut latency = 0.0;
+        let (mut latency, mut tier) = (0.0, 0);
         self.reached.clear();
         self.reached.push((from, share));
         // Routes of equal cost have equally many links, so all parts arrive together.
@@ -52,12 +52,13 @@ impl Spray {
                     && let Some(link) = self.links.first()
                 {
                     latency += topology.link(*link).latency.get();
+                    tier = tier.max(topology.link(*link).tier);
                     latency += topology.vertex_latency(topology.link(*link).to).get();
                 }
             }
             std::mem::swap(&mut self.reached, &mut self.next);
         }
-        latency
+        (latency, tier)
     }
 
     /// Puts the links on from a vertex into `links`.
@@ -90,7 +91,7 @@ mod tests {
                 let chip = ChipId::new(from);
                 let mut parts: BTreeMap<LinkId, f64> = BTreeMap::new();
                 let start = (topology.chip_vertex(chip), to);
-                let latency = spray.flow(&topology, &tree, start, 1.0, |link, part| {
+                let (latency, _) = spray.flow(&topology, &tree, start, 1.0, |link, part| {
                     *parts.entry(link).or_default() += part;
                 });
                 let mut expected: BTreeMap<LinkId, f64> = BTreeMap::new();

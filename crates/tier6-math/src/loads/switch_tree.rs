@@ -17,6 +17,7 @@ pub(super) struct SwitchTree {
     all_up: Vec<LinkId>,
     all_down: Vec<LinkId>,
     latency: f64,
+    tier: u32,
 }
 
 impl SwitchTree {
@@ -49,12 +50,15 @@ impl SwitchTree {
             let time = |path: &Vec<LinkId>| topology.route_latency(path).get();
             paths.iter().map(time).fold(0.0, f64::max)
         };
+        let tiers = up.iter().flatten().map(|link| topology.link(*link).tier);
+        let tier = tiers.max().unwrap_or(0);
         let latency = longest(&up) + topology.vertex_latency(root).get() + longest(&down);
         Some(Self {
             members: members.to_vec(),
             all_up: all(&up),
             all_down: all(&down),
             latency,
+            tier,
             up,
             down,
         })
@@ -73,6 +77,11 @@ impl SwitchTree {
     /// Returns the time up and down again, in microseconds.
     pub(super) fn latency(&self) -> f64 {
         self.latency
+    }
+
+    /// Returns the outermost tier that it crosses.
+    pub(super) fn tier(&self) -> u32 {
+        self.tier
     }
 
     fn path<'a>(

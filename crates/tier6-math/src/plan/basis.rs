@@ -1,7 +1,8 @@
 //! What a plan rests on: the weakest of the constants that it uses.
 
+use super::prices::of;
 use crate::LinkLoads;
-use tier6_collective::Algorithm;
+use tier6_collective::{Algorithm, Protocol};
 use tier6_system::{Evidence, Provenance, Topology};
 use tier6_units::Bytes;
 
@@ -17,7 +18,12 @@ pub(crate) enum BasisRange {
 impl BasisRange {
     /// Returns how far the system's constants in use can be trusted; parameters that a caller
     /// changed are the caller's. NVLS inside a node rests on its own line, not on the links'.
-    pub(super) fn of(topology: &Topology, loads: &LinkLoads, algorithm: Option<Algorithm>) -> Self {
+    pub(super) fn of(
+        topology: &Topology,
+        loads: &LinkLoads,
+        algorithm: Option<Algorithm>,
+        protocol: Option<Protocol>,
+    ) -> Self {
         let constants = topology.constants();
         let mut origins: Vec<Option<&Provenance>> = vec![constants.call.provenance.as_ref()];
         let mut classes: Vec<_> = loads
@@ -30,11 +36,30 @@ impl BasisRange {
         classes.dedup();
         for class in classes {
             let class = &topology.link_classes()[class.index()];
-            origins.extend([
-                class.rate.provenance.as_ref(),
-                class.latency.provenance.as_ref(),
-                class.efficiency.provenance.as_ref(),
-            ]);
+            origins.push(class.rate.provenance.as_ref());
+            origins.push(class.efficiency.provenance.as_ref());
+            origins.push(match protocol {
+                // A step's time has the latency in it.
+                Some(protocol) => of(&class.share, protocol).provenance.as_ref(),
+                None => class.latency.provenance.as_ref(),
+            });
+        }
+        // Reduction in switches has an α in place of steps.
+        let has_steps = !matches!(
+            algorithm,
+            Some(Algorithm::Nvls | Algorithm::CollNetDirect | Algorithm::CollNetChain)
+        );
+        if let Some(protocol) = protocol.filter(|_| has_steps) {
+            let flights = loads.steps.iter().flat_map(|step| &step.tiers);
+            let mut tiers: Vec<u32> = flights.map(|flight| flight.tier).collect();
+            tiers.sort_unstable();
+            tiers.dedup();
+            for tier in tiers {
+                let class = topology.tiers()[tier as usize].link;
+                let steps = topology.link_classes()[class.index()].step.as_ref();
+                let step = steps.and_then(|steps| of(steps, protocol).as_ref());
+                origins.push(step.and_then(|step| step.provenance.as_ref()));
+            }
         }
         if let (Some(Algorithm::Nvls | Algorithm::NvlsTree), Some(nvls)) =
             (algorithm, &constants.nvls)

@@ -1,20 +1,22 @@
-//! From a call on a topology to a plan.
+//! From a call on a topology to its [`Outline`]: traffic, routes, loads, and the law that prices
+//! them.
 
-use super::basis::BasisRange;
-use super::cost::{Cost, Linear, Run};
+use super::neighbour::neighbours;
+use super::outline::{Form, Outline, Route};
 use super::peers::peers;
-use super::{Limit, Plan, PlanError};
+use super::{Plan, PlanError};
 use crate::LinkLoads;
-use crate::bounds::Adder;
-use crate::law::{InSwitch, LawError, Wire, levels, time, us_per_byte};
-use crate::loads::{Detail, StepLoad};
-use crate::parameters::{Channels, Parameters, Placement, Sharp};
+use crate::law::{LawError, time, us_per_byte};
+use crate::loads::Detail;
+use crate::parameters::{Channels, Parameters, Placement};
 use crate::traffic::{Shape, Traffic, node_tree, pattern};
+use std::sync::Arc;
 use tier6_collective::{
-    Algorithm, BuildError, BuildOptions, Collective, Grain, RANKS_MAX, Schedule, build, offers,
+    Algorithm, BuildError, BuildOptions, Collective, Grain, Protocol, RANKS_MAX, Schedule, build,
+    offers,
 };
-use tier6_system::{ChipId, Topology};
-use tier6_units::{Bytes, GbPerSec, Micros};
+use tier6_system::{ChipId, LinkClassId, Topology};
+use tier6_units::{Bytes, GbPerSec};
 
 /// What is known while a plan is made.
 struct Job<'a> {
@@ -32,12 +34,13 @@ struct Job<'a> {
 }
 
 impl Plan {
-    /// Prepares a call.
+    /// Prepares a call, under the protocol of the parameters if they name one.
     ///
     /// # Errors
     ///
     /// When the algorithm does not offer the collective, the ranks do not fit the system or the
-    /// algorithm, the system lacks what the algorithm needs, or a parameter is out of domain.
+    /// algorithm, the system lacks what the algorithm or the protocol needs, or a parameter is
+    /// out of domain.
     pub fn new(
         topology: &Topology,
         collective: Collective,
@@ -45,21 +48,42 @@ impl Plan {
         ranks: u32,
         parameters: &Parameters,
     ) -> Result<Self, PlanError> {
-        let options = BuildOptions::new(ranks, Bytes::new(1));
-        if !offers(algorithm, collective) || ranks < 2 {
-            build(collective, algorithm, &options)?;
+        let outline = outline(topology, collective, algorithm, ranks, parameters)?;
+        Self::of_outline(topology, outline.into(), parameters)
+    }
+
+    /// Prepares a call under every protocol that the algorithm runs and whose step times the
+    /// system has on the tiers in use; without any, the one plan of no protocol. Routes and loads
+    /// are computed once. The protocol of the parameters is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::new`].
+    pub fn by_protocol(
+        topology: &Topology,
+        collective: Collective,
+        algorithm: Algorithm,
+        ranks: u32,
+        parameters: &Parameters,
+    ) -> Result<Vec<Self>, PlanError> {
+        let outline = Arc::new(outline(topology, collective, algorithm, ranks, parameters)?);
+        let under = |protocol| {
+            let parameters = Parameters {
+                protocol,
+                ..parameters.clone()
+            };
+            Self::of_outline(topology, outline.clone(), &parameters)
+        };
+        let mut plans = Vec::new();
+        for protocol in Protocol::ALL {
+            if outline.is_run_by(protocol) && outline.has_steps(topology, protocol) {
+                plans.push(under(Some(protocol))?);
+            }
         }
-        let job = Job::new(topology, collective, Some(algorithm), ranks, parameters)?;
-        job.fits(algorithm)?;
-        let traffic = job.traffic(algorithm)?;
-        let loads = job.loads(&traffic, Detail::Summary)?;
-        let cost = job.cost(algorithm, &traffic, &loads)?;
-        if algorithm == Algorithm::Nvls && ranks < 4 {
-            // What is measured there is a ring (FACTS B.6), whose links carry no more.
-            let (ring, loads) = job.ring()?;
-            return job.plan(Cost::Faster(Box::new([cost, ring])), loads);
+        if plans.is_empty() {
+            plans.push(under(None)?);
         }
-        job.plan(cost, loads)
+        Ok(plans)
     }
 
     /// Prepares a custom schedule: whole messages, step after step.
@@ -86,9 +110,37 @@ impl Plan {
         )?;
         let traffic = Traffic::of_schedule(schedule);
         let loads = job.loads(&traffic, Detail::ByLink)?;
-        let cost = Cost::Sum(job.sum(&loads, |step| step.latency.get()));
-        job.plan(cost, loads)
+        let form = Form::Sum {
+            route: Route::Longest,
+            flights: 0.0,
+        };
+        let outline = job.outline(form, &traffic, loads);
+        Self::of_outline(topology, outline.into(), parameters)
     }
+}
+
+fn outline(
+    topology: &Topology,
+    collective: Collective,
+    algorithm: Algorithm,
+    ranks: u32,
+    parameters: &Parameters,
+) -> Result<Outline, PlanError> {
+    let options = BuildOptions::new(ranks, Bytes::new(1));
+    if !offers(algorithm, collective) || ranks < 2 {
+        build(collective, algorithm, &options)?;
+    }
+    let job = Job::new(topology, collective, Some(algorithm), ranks, parameters)?;
+    job.fits(algorithm)?;
+    let traffic = job.traffic(algorithm)?;
+    let loads = job.loads(&traffic, Detail::Summary)?;
+    let form = job.form(algorithm, &traffic)?;
+    let mut outline = job.outline(form, &traffic, loads);
+    if algorithm == Algorithm::Nvls && ranks < 4 {
+        // What is measured there is a ring (FACTS B.6), whose links carry no more.
+        outline.ring = Some(Box::new(job.ring()?));
+    }
+    Ok(outline)
 }
 
 impl<'a> Job<'a> {
@@ -212,31 +264,34 @@ impl<'a> Job<'a> {
         )?)
     }
 
-    fn cost(
-        &self,
-        algorithm: Algorithm,
-        traffic: &Traffic,
-        loads: &LinkLoads,
-    ) -> Result<Cost, PlanError> {
-        let longest = |step: &StepLoad| step.latency.get();
-        // Chunks of a ring pass every hop in turn, so their pace is the mean.
-        let mean = |step: &StepLoad| step.mean_latency.get();
+    fn form(&self, algorithm: Algorithm, traffic: &Traffic) -> Result<Form, PlanError> {
+        let parameters = self.parameters;
+        let sum = |route, flights| Ok(Form::Sum { route, flights });
         let is_piped = matches!(self.collective, Collective::Broadcast | Collective::Reduce);
         match algorithm {
-            Algorithm::Ring | Algorithm::BidirRing if is_piped => Ok(self.pieces(traffic, loads)),
-            Algorithm::Tree => Ok(self.pieces(traffic, loads)),
+            Algorithm::Ring | Algorithm::BidirRing if is_piped => Ok(self.pieces()),
+            Algorithm::Tree => Ok(self.pieces()),
             Algorithm::Ring | Algorithm::BidirRing | Algorithm::TorusBucket => {
-                Ok(match self.parameters.grain {
-                    Grain::Message => Cost::Sum(self.sum(loads, mean)),
-                    Grain::Slices { bytes } => self.stream(loads, bytes),
-                })
+                match parameters.grain {
+                    Grain::Message => sum(Route::Mean, 0.0),
+                    Grain::Slices { bytes } => Ok(Form::Stream {
+                        slice: bytes as f64,
+                    }),
+                }
             }
             // Two flights more: the credit before and the answer after.
-            Algorithm::SendRecvRing => Ok(Cost::Sum(self.sum(loads, |step| 3.0 * mean(step)))),
-            Algorithm::Hierarchical => Ok(self.stages(traffic, loads)),
-            Algorithm::Nvls => self.nvls(loads),
-            Algorithm::NvlsTree => self.nvls_tree(loads),
-            Algorithm::CollNetDirect | Algorithm::CollNetChain => self.sharp(traffic, loads),
+            Algorithm::SendRecvRing => sum(Route::Mean, 2.0),
+            Algorithm::Hierarchical => Ok(Form::Stages {
+                overlap: parameters.overlap,
+            }),
+            Algorithm::Nvls => Ok(Form::Nvls {
+                share: match self.collective {
+                    Collective::AllReduce => 1.0 + 1.0 / f64::from(self.ranks),
+                    _ => 1.0,
+                },
+            }),
+            Algorithm::NvlsTree => Ok(Form::NvlsTree),
+            Algorithm::CollNetDirect | Algorithm::CollNetChain => self.sharp(traffic),
             Algorithm::HalvingDoubling
             | Algorithm::RecursiveDoubling
             | Algorithm::Pairwise
@@ -247,78 +302,14 @@ impl<'a> Job<'a> {
             | Algorithm::Pat
             | Algorithm::Binomial
             | Algorithm::ScatterAllGather
-            | Algorithm::Swing => Ok(Cost::Sum(self.sum(loads, longest))),
+            | Algorithm::Swing => sum(Route::Longest, 0.0),
         }
     }
 
-    /// Returns a step's time per byte: alone, and with what shares the links.
-    fn step_us_per_byte(&self, step: &StepLoad) -> (f64, f64) {
-        let is_ring = matches!(
-            self.algorithm,
-            Some(Algorithm::Ring | Algorithm::SendRecvRing)
-        );
-        let is_flat_ring = is_ring && self.nodes() > 1 && self.parameters.channels != Channels::One;
-        if !is_flat_ring {
-            return (step.own_us_per_byte, step.us_per_byte);
-        }
-        // A channel keeps its pace inside, so links there cannot use what channels that leave
-        // the node free: min(B_nvl, R B_nic) of FACTS B.5.
-        let inside = self.topology.injection_payload_rate(self.chips[0]).get();
-        let inside = 1.0 / (f64::from(self.ranks) * inside * 1e3);
-        let own = step.own_us_per_byte.max(inside);
-        (own, step.us_per_byte.max(own))
-    }
-
-    fn line(&self, step: &StepLoad, latency: f64) -> Linear {
-        let (own, chunk) = self.step_us_per_byte(step);
-        Linear {
-            latency: latency + self.parameters.step.standalone.get(),
-            transfer: own,
-            stall: chunk - own,
-            reduction: step.reduced * self.gamma,
-        }
-    }
-
-    fn sum(&self, loads: &LinkLoads, latency: impl Fn(&StepLoad) -> f64) -> Linear {
-        let mut sum = Linear::default();
-        for step in &loads.steps {
-            sum.add(f64::from(step.repeat), &self.line(step, latency(step)));
-        }
-        sum
-    }
-
-    fn stream(&self, loads: &LinkLoads, slice: u64) -> Cost {
-        let run = |step: &StepLoad| {
-            let (own, chunk) = self.step_us_per_byte(step);
-            Run {
-                repeat: step.repeat.into(),
-                chunk,
-                own,
-                hop: step.mean_latency.get() + self.parameters.step.pipelined.get(),
-                reduction: step.reduced * self.gamma,
-                message: step.message,
-            }
-        };
-        Cost::Stream {
-            runs: loads.steps.iter().map(run).collect(),
-            slice: slice as f64,
-        }
-    }
-
-    fn pieces(&self, traffic: &Traffic, loads: &LinkLoads) -> Cost {
-        let first = self.sum(loads, |step| step.latency.get());
-        let moved = (first.transfer + first.stall).max(f64::MIN_POSITIVE);
-        let floor = loads.floor_us_per_byte;
-        let own = floor * (first.transfer / moved);
+    fn pieces(&self) -> Form {
         let is_chain = self.algorithm != Some(Algorithm::Tree);
-        Cost::Pieces {
-            first,
-            next: Linear {
-                latency: self.parameters.step.pipelined.get(),
-                transfer: own,
-                stall: floor - own,
-                reduction: traffic.reduced * self.gamma,
-            },
+        Form::Pieces {
+            next: self.parameters.step.pipelined.get(),
             pieces: match self.parameters.grain {
                 Grain::Slices { bytes } if is_chain => crate::Pieces::Of(Bytes::new(bytes)),
                 Grain::Slices { .. } | Grain::Message => self.parameters.pieces,
@@ -326,81 +317,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn stages(&self, traffic: &Traffic, loads: &LinkLoads) -> Cost {
-        let mut stages = [Linear::default(); 3];
-        for step in &loads.steps {
-            let line = self.line(step, step.mean_latency.get());
-            stages[step.stage].add(f64::from(step.repeat), &line);
-        }
-        let floor = Linear {
-            transfer: loads.floor_us_per_byte,
-            reduction: traffic.reduced * self.gamma,
-            ..Linear::default()
-        };
-        Cost::Stages {
-            stages,
-            floor,
-            overlap: self.parameters.overlap,
-        }
-    }
-
-    /// Returns the ring of the same call.
-    fn ring(&self) -> Result<(Cost, LinkLoads), PlanError> {
-        let ring = Self {
-            algorithm: Some(Algorithm::Ring),
-            chips: self.chips.clone(),
-            ..*self
-        };
-        let traffic = ring.traffic(Algorithm::Ring)?;
-        let loads = ring.loads(&traffic, Detail::Summary)?;
-        Ok((ring.cost(Algorithm::Ring, &traffic, &loads)?, loads))
-    }
-
-    fn nvls(&self, loads: &LinkLoads) -> Result<Cost, PlanError> {
-        let nvls = self.nvls_constants()?;
-        let share = match self.collective {
-            Collective::AllReduce => 1.0 + 1.0 / f64::from(self.ranks),
-            _ => 1.0,
-        };
-        Ok(Cost::InSwitch {
-            alpha: time(nvls.alpha)?,
-            latency: loads.least_latency.get(),
-            us_per_byte: share * us_per_byte(nvls.rate)?,
-            floor_us_per_byte: loads.floor_us_per_byte,
-        })
-    }
-
-    fn nvls_constants(&self) -> Result<InSwitch, PlanError> {
-        let hint = "use ring, or set the constants of `[nvls]` in the system file";
-        self.parameters
-            .nvls
-            .ok_or_else(|| self.lacks("in-switch reduction has no constants", hint))
-    }
-
-    fn nvls_tree(&self, loads: &LinkLoads) -> Result<Cost, PlanError> {
-        let nvls = self.nvls_constants()?;
-        let g = f64::from(self.per_node.unwrap_or(1));
-        let longest = loads.steps.iter().map(|step| step.latency.get());
-        let across = longest.fold(0.0, f64::max) + self.parameters.step.standalone.get();
-        let tree = 2.0 * levels(self.nodes()) * across;
-        Ok(Cost::InSwitch {
-            alpha: time(nvls.alpha)? + tree,
-            latency: loads.least_latency.get() + tree,
-            us_per_byte: (1.0 + 1.0 / g) * us_per_byte(nvls.rate)?,
-            floor_us_per_byte: loads.floor_us_per_byte,
-        })
-    }
-
-    fn sharp(&self, traffic: &Traffic, loads: &LinkLoads) -> Result<Cost, PlanError> {
-        let hint = "use ring, tree or nvls_tree, or set the constants of `[sharp]`";
-        let Some(sharp) = self.parameters.sharp else {
-            return Err(self.lacks("aggregation in the network has no constants", hint));
-        };
-        let Sharp {
-            alpha,
-            efficiency,
-            contexts,
-        } = sharp;
+    fn sharp(&self, traffic: &Traffic) -> Result<Form, PlanError> {
+        let contexts = self.parameters.sharp.and_then(|sharp| sharp.contexts);
         if contexts.is_some_and(|contexts| traffic.groups.len() > contexts as usize) {
             let hint = "use fewer rails, or collnet_chain, which aggregates once";
             return Err(self.lacks("the switches hold too few aggregations", hint));
@@ -410,13 +328,76 @@ impl<'a> Job<'a> {
             let rate = self.topology.network_payload_rate(*chip);
             rate.map_or(0.0, GbPerSec::get)
         });
-        let rate = GbPerSec::new(rate.sum::<f64>() * efficiency);
-        Ok(Cost::InSwitch {
-            alpha: time(alpha)?,
-            latency: loads.least_latency.get(),
-            us_per_byte: us_per_byte(rate)?,
-            floor_us_per_byte: loads.floor_us_per_byte,
+        let tiers = self.topology.tiers();
+        Ok(Form::Sharp {
+            class: tiers[1.min(tiers.len() - 1)].link,
+            rate: rate.sum::<f64>(),
         })
+    }
+
+    /// Returns the least time of a ring's step inside a node. A channel keeps its pace there, so
+    /// links inside cannot use what channels that leave the node free: min(`B_nvl`, R `B_nic`) of
+    /// FACTS B.5.
+    fn inside(&self) -> Option<(LinkClassId, f64)> {
+        let is_ring = matches!(
+            self.algorithm,
+            Some(Algorithm::Ring | Algorithm::SendRecvRing)
+        );
+        let is_flat_ring = is_ring && self.nodes() > 1 && self.parameters.channels != Channels::One;
+        is_flat_ring.then(|| {
+            let rate = self.topology.injection_payload_rate(self.chips[0]).get();
+            let class = self.topology.tiers()[0].link;
+            (class, 1.0 / (f64::from(self.ranks) * rate * 1e3))
+        })
+    }
+
+    /// Returns the ring of the same call.
+    fn ring(&self) -> Result<Outline, PlanError> {
+        let ring = Self {
+            algorithm: Some(Algorithm::Ring),
+            chips: self.chips.clone(),
+            ..*self
+        };
+        let traffic = ring.traffic(Algorithm::Ring)?;
+        let loads = ring.loads(&traffic, Detail::Summary)?;
+        let form = ring.form(Algorithm::Ring, &traffic)?;
+        Ok(ring.outline(form, &traffic, loads))
+    }
+
+    fn outline(&self, form: Form, traffic: &Traffic, loads: LinkLoads) -> Outline {
+        let mut injection: Vec<Vec<(LinkClassId, f64)>> = Vec::new();
+        for chip in &self.chips {
+            let links = self.topology.links_from(self.topology.chip_vertex(*chip));
+            let links = links.iter().map(|link| self.topology.link(*link));
+            let rates = links.map(|link| (link.class, link.payload_rate.get()));
+            let rates: Vec<_> = rates.collect();
+            if !injection.contains(&rates) {
+                injection.push(rates);
+            }
+        }
+        let topology = self.topology;
+        Outline {
+            collective: self.collective,
+            algorithm: self.algorithm,
+            ranks: self.ranks,
+            nodes: self.nodes(),
+            per_node: self.per_node.unwrap_or(1),
+            system: topology.name().to_owned(),
+            tiers: topology.tiers().iter().map(|t| t.name.clone()).collect(),
+            form,
+            loads,
+            reduced: traffic.reduced,
+            gamma: self.gamma,
+            inside: self.inside(),
+            efficiency: topology
+                .link_classes()
+                .iter()
+                .map(|class| class.efficiency.value.get())
+                .collect(),
+            neighbours: neighbours(topology),
+            injection,
+            ring: None,
+        }
     }
 
     fn lacks(&self, lacks: &'static str, hint: &'static str) -> PlanError {
@@ -426,42 +407,6 @@ impl<'a> Job<'a> {
             lacks,
             hint,
         }
-    }
-
-    fn plan(self, cost: Cost, loads: LinkLoads) -> Result<Plan, PlanError> {
-        let is_in_switch = matches!(cost, Cost::InSwitch { .. } | Cost::Faster(_));
-        let step = &self.parameters.step;
-        let (adder, own) = if is_in_switch {
-            (Adder::Network, 0.0)
-        } else {
-            let own = step.pipelined.get().min(step.standalone.get());
-            (Adder::Ranks, own)
-        };
-        let rate = |chip: &ChipId| {
-            let links = self.topology.links_from(self.topology.chip_vertex(*chip));
-            let rates = links
-                .iter()
-                .map(|link| self.topology.link(*link).payload_rate.get());
-            rates.sum::<f64>()
-        };
-        let fastest = self.chips.iter().map(rate).fold(0.0, f64::max);
-        let alpha = Micros::new(loads.least_latency.get() + own);
-        let mut wire = Wire::new(alpha, GbPerSec::new(fastest))?;
-        wire.reduce_us_per_byte = self.gamma;
-        Ok(Plan {
-            collective: self.collective,
-            algorithm: self.algorithm,
-            ranks: self.ranks,
-            software: self.parameters.software,
-            limit: Limit {
-                wire,
-                ports: loads.ports,
-                adder,
-            },
-            basis: BasisRange::of(self.topology, &loads, self.algorithm),
-            cost,
-            loads,
-        })
     }
 }
 

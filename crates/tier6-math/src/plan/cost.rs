@@ -79,7 +79,7 @@ impl Linear {
 }
 
 impl Run {
-    fn at(&self, bytes: f64, slice: f64) -> Pace {
+    pub(super) fn at(&self, bytes: f64, slice: f64) -> Pace {
         let message = (self.message * bytes).max(f64::MIN_POSITIVE);
         let chunk = self.chunk * bytes;
         Pace {
@@ -102,25 +102,34 @@ fn in_pieces(bytes: f64, piece: f64, k: f64, first: &Linear, next: &Linear) -> P
     first.at(piece).then(others.at(bytes - piece))
 }
 
-/// Returns the time in pieces of a size, at least one.
-fn of_size(bytes: f64, piece: f64, first: &Linear, next: &Linear) -> Parts {
-    let piece = piece.max(1.0).min(bytes);
-    let k = (bytes / piece.max(1.0)).ceil().max(1.0);
-    in_pieces(bytes, piece, k, first, next)
+/// Returns the size of a piece and how many there are.
+pub(super) fn cut(bytes: f64, pieces: Pieces, first: &Linear, next: &Linear) -> (f64, f64) {
+    match pieces {
+        Pieces::Count(k) => (bytes / f64::from(k.get()), k.get().into()),
+        Pieces::Of(piece) => {
+            let piece = piece.as_f64().max(1.0).min(bytes);
+            (piece, (bytes / piece.max(1.0)).ceil().max(1.0))
+        }
+        Pieces::Best => {
+            let k = best(bytes, first, next);
+            (bytes / k, k)
+        }
+    }
 }
 
-/// Returns the time in the fastest number of pieces: with F the bytes' time of the first piece through all
+/// Returns the fastest number of pieces: with F the bytes' time of the first piece through all
 /// steps and f that of each other, F M/K + (K-1)(o + f M/K) is least at sqrt((F - f) M/o).
-fn best(in_pieces: impl Fn(f64) -> Parts, bytes: f64, first: &Linear, next: &Linear) -> Parts {
+fn best(bytes: f64, first: &Linear, next: &Linear) -> f64 {
     let rate = |line: &Linear| line.transfer + line.stall + line.reduction;
     let ideal = ((rate(first) - rate(next)).max(0.0) * bytes / next.latency).sqrt();
     // Free pieces make the ideal infinite, or 0/0; `clamp` leaves a NaN, `max` does not.
     let floor = ideal.floor().max(1.0).min(bytes.max(1.0));
-    let [a, b] = [floor, (floor + 1.0).min(bytes.max(1.0))].map(in_pieces);
-    if b.total().get() < a.total().get() {
-        b
+    let above = (floor + 1.0).min(bytes.max(1.0));
+    let time = |k: f64| in_pieces(bytes, bytes / k, k, first, next).total().get();
+    if time(above) < time(floor) {
+        above
     } else {
-        a
+        floor
     }
 }
 
@@ -137,12 +146,8 @@ impl Cost {
                 next,
                 pieces,
             } => {
-                let in_pieces = |k: f64| in_pieces(bytes, bytes / k, k, first, next);
-                after(match pieces {
-                    Pieces::Count(k) => in_pieces(k.get().into()),
-                    Pieces::Of(piece) => of_size(bytes, piece.as_f64(), first, next),
-                    Pieces::Best => best(in_pieces, bytes, first, next),
-                })
+                let (piece, k) = cut(bytes, *pieces, first, next);
+                after(in_pieces(bytes, piece, k, first, next))
             }
             Self::Stages {
                 stages,
