@@ -1,39 +1,52 @@
 //! Whether one transfer comes before another.
 //!
 //! Transfers are cut into chains, each a path along dependencies; on one chain the answer is a
-//! comparison. Across chains the search walks back from the later one, sees each transfer once,
-//! passes the stretches of a chain that nothing else joins in one hop, and stops where the way
-//! from the start is no longer than that to the earlier one. Chains follow the data where they
-//! can, since that is what is asked about most.
+//! comparison. Across chains nothing follows a transfer that nobody waits for, and one that a single
+//! transfer waits for is replaced by that. Then the search walks back from the later one, sees
+//! each transfer once, passes the stretches of a chain that nothing else joins in one hop, and
+//! stops where the way from the start is no longer than that to the earlier one.
+//!
+//! A transfer goes on the longest chain at hand, and on that of the data where lengths are equal:
+//! sums one after another are one chain, whatever they add.
 
 use super::ids::TransferId;
 use super::rows::Rows;
 
 /// The order of transfers that dependencies give.
 pub(crate) struct Ancestry {
-    chain: Vec<u32>,
-    position: Vec<u32>,
-    /// The nearest transfer of the chain, from this one back, that waits for more than the chain.
-    joined: Vec<TransferId>,
-    /// The longest way from a transfer without dependencies.
-    depth: Vec<u32>,
+    links: Vec<Link>,
     /// The last transfer of each chain.
     last: Vec<TransferId>,
-    /// The last search that saw each transfer.
-    seen: Vec<u32>,
     n_searches: u32,
     stack: Vec<TransferId>,
 }
 
+/// Where a transfer is in the order.
+struct Link {
+    chain: u32,
+    position: u32,
+    /// The nearest transfer of the chain, from this one back, that waits for more than the chain.
+    joined: TransferId,
+    /// The longest way from a transfer without dependencies.
+    depth: u32,
+    /// The last search that saw the transfer.
+    seen: u32,
+    followers: Followers,
+}
+
+/// Who waits for a transfer, so far.
+#[derive(Clone, Copy)]
+enum Followers {
+    None,
+    One(TransferId),
+    Several,
+}
+
 impl Ancestry {
-    pub(crate) fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
-            chain: Vec::new(),
-            position: Vec::new(),
-            joined: Vec::new(),
-            depth: Vec::new(),
+            links: Vec::new(),
             last: Vec::new(),
-            seen: Vec::new(),
             n_searches: 0,
             stack: Vec::new(),
         }
@@ -46,28 +59,38 @@ impl Ancestry {
         dependencies: &[TransferId],
         source: Option<TransferId>,
     ) {
-        let source = source.filter(|source| dependencies.contains(source));
-        let extended = source
-            .iter()
-            .chain(dependencies)
-            .find(|before| self.last[self.chain[before.index()] as usize] == **before);
-        let (chain, position) = if let Some(before) = extended {
-            let chain = self.chain[before.index()];
+        let mut depth = 0;
+        let mut longest: Option<(u32, bool, TransferId)> = None;
+        for &before in dependencies {
+            let link = &mut self.links[before.index()];
+            link.followers = match link.followers {
+                Followers::None => Followers::One(id),
+                Followers::One(_) | Followers::Several => Followers::Several,
+            };
+            depth = depth.max(link.depth + 1);
+            if self.last[link.chain as usize] == before {
+                longest = longest.max(Some((link.position, Some(before) == source, before)));
+            }
+        }
+        let (chain, position) = if let Some((position, _, before)) = longest {
+            let chain = self.links[before.index()].chain;
             self.last[chain as usize] = id;
-            (chain, self.position[before.index()] + 1)
+            (chain, position + 1)
         } else {
             self.last.push(id);
             let n_chains = u32::try_from(self.last.len()).expect("Invariant: ids fit u32");
             (n_chains - 1, 0)
         };
-        self.chain.push(chain);
-        self.position.push(position);
-        let deepest = dependencies.iter().map(|d| self.depth[d.index()] + 1).max();
-        self.depth.push(deepest.unwrap_or(0));
-        self.seen.push(0);
-        self.joined.push(match (extended, dependencies) {
-            (Some(before), [_]) => self.joined[before.index()],
-            _ => id,
+        self.links.push(Link {
+            chain,
+            position,
+            joined: match (longest, dependencies) {
+                (Some((.., before)), [_]) => self.links[before.index()].joined,
+                _ => id,
+            },
+            depth,
+            seen: 0,
+            followers: Followers::None,
         });
     }
 
@@ -78,25 +101,55 @@ impl Ancestry {
         dependencies: &[TransferId],
         rows: &Rows<TransferId>,
     ) -> bool {
+        if self.is_reached(before, dependencies) {
+            return true;
+        }
+        match self.links[before.index()].followers {
+            Followers::None => false,
+            Followers::One(follower) => {
+                self.is_reached(follower, dependencies) || self.search(follower, dependencies, rows)
+            }
+            Followers::Several => self.search(before, dependencies, rows),
+        }
+    }
+
+    /// Says whether one of the dependencies is the transfer, or comes later on its chain.
+    fn is_reached(&self, before: TransferId, dependencies: &[TransferId]) -> bool {
+        let start = &self.links[before.index()];
+        dependencies.iter().any(|id| {
+            let link = &self.links[id.index()];
+            link.chain == start.chain && link.position >= start.position
+        })
+    }
+
+    /// Walks back from the dependencies to `before` or a later place on its chain.
+    fn search(
+        &mut self,
+        before: TransferId,
+        dependencies: &[TransferId],
+        rows: &Rows<TransferId>,
+    ) -> bool {
+        let start = &self.links[before.index()];
+        let (chain, position, depth) = (start.chain, start.position, start.depth);
         self.n_searches = self.n_searches.wrapping_add(1);
         if self.n_searches == 0 {
-            self.seen.fill(0);
+            for link in &mut self.links {
+                link.seen = 0;
+            }
             self.n_searches = 1;
         }
-        let (chain, position) = (self.chain[before.index()], self.position[before.index()]);
-        let depth = self.depth[before.index()];
         self.stack.clear();
         let mut row = dependencies;
         loop {
             for id in row {
-                let index = id.index();
-                if self.chain[index] == chain && self.position[index] >= position {
+                let link = &self.links[id.index()];
+                if link.chain == chain && link.position >= position {
                     return true;
                 }
-                let joined = self.joined[index];
-                let seen = &mut self.seen[joined.index()];
-                if self.depth[joined.index()] > depth && *seen != self.n_searches {
-                    *seen = self.n_searches;
+                let joined = link.joined;
+                let link = &mut self.links[joined.index()];
+                if link.depth > depth && link.seen != self.n_searches {
+                    link.seen = self.n_searches;
                     self.stack.push(joined);
                 }
             }

@@ -109,6 +109,9 @@ struct Run<'a> {
     ancestry: Ancestry,
     /// The transfer that wrote what the current one reads.
     source: Option<TransferId>,
+    /// What the current transfer moves, and whom its write of a cell must come after.
+    moved: Vec<Symbol>,
+    earlier: Vec<(TransferId, Access)>,
     /// For each transfer, the last one that is known to come after it.
     followed_by: Vec<Option<TransferId>>,
 }
@@ -153,6 +156,8 @@ impl<'a> Run<'a> {
             history: History::new(n_cells),
             ancestry: Ancestry::new(),
             source: None,
+            moved: Vec::new(),
+            earlier: Vec::new(),
             followed_by: vec![None; schedule.transfers.len()],
         }
     }
@@ -161,7 +166,7 @@ impl<'a> Run<'a> {
         let schedule = self.schedule;
         let transfer = &schedule.transfers[id.index()];
         let (readers, writers) = schedule.readers_and_writers(&transfer.route);
-        let mut moved = Vec::new();
+        let mut moved = std::mem::take(&mut self.moved);
         for piece in schedule.pieces(id) {
             for slot in slots(piece.from, *piece) {
                 let mut sum = None;
@@ -175,7 +180,7 @@ impl<'a> Run<'a> {
                 moved.extend(sum);
             }
         }
-        let mut arriving = moved.into_iter();
+        let mut arriving = moved.drain(..);
         for piece in schedule.pieces(id) {
             for slot in slots(piece.to, *piece) {
                 let symbol = arriving.next().expect("Invariant: groups are not empty");
@@ -184,6 +189,8 @@ impl<'a> Run<'a> {
                 }
             }
         }
+        drop(arriving);
+        self.moved = moved;
         self.ancestry
             .push(id, schedule.dependencies(id), self.source.take());
         Ok(())
@@ -211,18 +218,18 @@ impl<'a> Run<'a> {
         op: Op,
     ) -> Result<(), Violation> {
         let cell = self.cell(rank, slot);
-        let mut earlier = Vec::new();
-        let mut last_write = None;
-        self.history.write(cell, id, |before, access| match access {
-            Access::Read => earlier.push(before),
-            Access::Write => last_write = Some(before),
+        let mut earlier = std::mem::take(&mut self.earlier);
+        self.history.write(cell, id, |before, access| {
+            earlier.push((before, access));
         });
-        if let Some(write) = last_write {
-            self.ordered(write, id, rank, slot, "both write")?;
+        for (before, access) in earlier.drain(..) {
+            let kind = match access {
+                Access::Read => "one reads, one writes",
+                Access::Write => "both write",
+            };
+            self.ordered(before, id, rank, slot, kind)?;
         }
-        for reader in earlier {
-            self.ordered(reader, id, rank, slot, "one reads, one writes")?;
-        }
+        self.earlier = earlier;
         self.cells[cell] = Some(match (op, self.cells[cell]) {
             (Op::Copy, _) => arriving,
             (Op::Reduce, Some(held)) => self.add(id, rank, slot, held, arriving)?,

@@ -4,6 +4,8 @@
 //! that is kept once, and unions of bitmaps are remembered, so that 1,024 ranks need little.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
 
 use super::ids::RankId;
 
@@ -19,10 +21,42 @@ pub(crate) enum RankSet {
 /// The sets in use.
 pub(crate) struct RankSets {
     ranks: u32,
-    bitmaps: Vec<Box<[u64]>>,
+    bitmaps: Vec<Rc<[u64]>>,
     // Both are for lookup only; no order of theirs reaches a result.
-    known: HashMap<Box<[u64]>, u32>,
-    unions: HashMap<(RankSet, RankSet), RankSet>,
+    known: HashMap<Rc<[u64]>, u32, BuildHasherDefault<Mix>>,
+    unions: HashMap<(RankSet, RankSet), RankSet, BuildHasherDefault<Mix>>,
+}
+
+/// A hash of words by multiplication: millions of sets are looked up, and nobody chooses them to
+/// do harm.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        for byte in rest {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        // The odd number nearest to 2^64 over the golden ratio spreads the bits upwards; the
+        // turn brings them back down.
+        self.0 = (self.0.rotate_left(25) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
+    }
 }
 
 impl RankSets {
@@ -30,8 +64,8 @@ impl RankSets {
         Self {
             ranks,
             bitmaps: Vec::new(),
-            known: HashMap::new(),
-            unions: HashMap::new(),
+            known: HashMap::default(),
+            unions: HashMap::default(),
         }
     }
 
@@ -69,12 +103,12 @@ impl RankSets {
             return Ok(*union);
         }
         let (left, right) = (self.bitmap(a), self.bitmap(b));
-        for (word, (x, y)) in (0..).zip(left.iter().zip(&right)) {
+        for (word, (x, y)) in (0..).zip(left.iter().zip(right.iter())) {
             if x & y != 0 {
                 return Err(RankId(word * u64::BITS + (x & y).trailing_zeros()));
             }
         }
-        let union = self.intern(left.iter().zip(&right).map(|(x, y)| x | y).collect());
+        let union = self.intern(left.iter().zip(right.iter()).map(|(x, y)| x | y).collect());
         self.unions.insert((a, b), union);
         Ok(union)
     }
@@ -100,7 +134,7 @@ impl RankSets {
         format!("ranks {}", runs.join(", "))
     }
 
-    fn bitmap(&self, set: RankSet) -> Box<[u64]> {
+    fn bitmap(&self, set: RankSet) -> Rc<[u64]> {
         match set {
             RankSet::Listed(index) => self.bitmaps[index as usize].clone(),
             RankSet::Arc { start, len } => {
@@ -108,12 +142,12 @@ impl RankSets {
                 for rank in (start..start + len).map(|rank| rank % self.ranks) {
                     words[(rank / 64) as usize] |= 1_u64 << (rank % 64);
                 }
-                words.into_boxed_slice()
+                words.into()
             }
         }
     }
 
-    fn intern(&mut self, bitmap: Box<[u64]>) -> RankSet {
+    fn intern(&mut self, bitmap: Rc<[u64]>) -> RankSet {
         if bitmap.iter().map(|word| word.count_ones()).sum::<u32>() == self.ranks {
             return self.all();
         }
