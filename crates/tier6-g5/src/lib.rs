@@ -14,6 +14,7 @@ mod fabric;
 mod fault;
 pub mod network;
 mod parameters;
+mod platform;
 mod program;
 pub mod rc_link;
 mod result;

@@ -34,6 +34,7 @@ headers = "ip"
 sequence_bits = 12
 window = 2000
 recovery = "selective"
+reorder = 64
 virtual_channels = 8
 ack_merge = "0.25us"
 ack = "64 B"

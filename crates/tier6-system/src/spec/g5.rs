@@ -109,6 +109,8 @@ pub struct RcLinkSpec {
     pub window: Option<u32>,
     /// What is sent again after a loss.
     pub recovery: Option<RecoverySpec>,
+    /// By how many frames one may overtake another before that one counts as lost.
+    pub reorder: Option<u32>,
     /// Virtual channels of a link.
     pub virtual_channels: Option<u32>,
     /// Credits of a receive buffer.

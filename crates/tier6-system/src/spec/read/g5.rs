@@ -94,6 +94,7 @@ fn read_rc_link(value: &Value<'_>) -> Result<RcLinkSpec, SystemError> {
         "sequence_bits",
         "window",
         "recovery",
+        "reorder",
         "virtual_channels",
         "credits",
         "ack_merge",
@@ -113,6 +114,7 @@ fn read_rc_link(value: &Value<'_>) -> Result<RcLinkSpec, SystemError> {
         recovery: table.optional("recovery", |word| {
             word.choice("way to recover", &recoveries)
         })?,
+        reorder: table.optional("reorder", |frames| Ok(frames.count(0)?.value))?,
         virtual_channels: count(&table, "virtual_channels")?,
         credits: table.optional("credits", |credits| read_credits(&credits))?,
         ack_merge: table.optional("ack_merge", |merge| {
@@ -133,7 +135,7 @@ fn read_credits(value: &Value<'_>) -> Result<CreditsSpec, SystemError> {
     let scopes = CreditScopeSpec::ALL.map(|scope| (scope.name(), scope));
     Ok(CreditsSpec {
         state: state(&table)?,
-        unit: table.optional("unit", |size| bytes_within(&size, 1, PACKET_MAX))?,
+        unit: table.optional("unit", |size| bytes_within(&size, 32, 2048))?,
         count: count(&table, "count")?,
         period: table.optional("period", |time| time.constant())?,
         scope: table.optional("scope", |word| word.choice("scope of credits", &scopes))?,

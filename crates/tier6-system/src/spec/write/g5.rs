@@ -101,6 +101,7 @@ impl Text {
         self.optional_count("sequence_bits", link.sequence_bits);
         self.optional_count("window", link.window);
         self.optional_word("recovery", link.recovery.map(RecoverySpec::name));
+        self.optional_count("reorder", link.reorder);
         self.optional_count("virtual_channels", link.virtual_channels);
         match &link.ack_merge {
             Some(AckMergeSpec::Never) => self.string("ack_merge", "never"),

@@ -98,6 +98,7 @@ fn links(list: &mut List, g5: &G5Spec) {
     list.stated("sequence_bits", link.sequence_bits);
     list.stated("window", link.window);
     list.stated("recovery", link.recovery.map(RecoverySpec::name));
+    list.stated("reorder", link.reorder);
     list.stated("virtual_channels", link.virtual_channels);
     match &link.ack_merge {
         Some(AckMergeSpec::Never) => list.stated("ack_merge", Some("never")),
