@@ -10,17 +10,18 @@ use tier6_units::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MathEngine;
 
-/// The algorithms of a call, the fastest first.
+/// The algorithms of a call, or its algorithms and protocols, the fastest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// Predictions by ascending time; equal times in the order of the contract.
+    /// Predictions by ascending time; equal times in the order of the contract, and protocols in
+    /// NCCL's.
     pub predictions: Vec<Prediction>,
     /// Algorithms that offer the collective, but not here, with the reason.
     pub refused: Vec<(Algorithm, PlanError)>,
 }
 
 impl MathEngine {
-    /// Predicts one call.
+    /// Predicts one call, under the protocol of the parameters if they name one.
     ///
     /// ```
     /// use tier6_collective::{Algorithm, Collective};
@@ -57,7 +58,8 @@ impl MathEngine {
         Ok(plan.predict(topology, bytes))
     }
 
-    /// Predicts a call by every algorithm that offers it: `--algorithm all`.
+    /// Predicts a call by every algorithm that offers it, under the protocol of the parameters if
+    /// they name one.
     pub fn rank_algorithms(
         self,
         topology: &Topology,
@@ -66,22 +68,65 @@ impl MathEngine {
         bytes: Bytes,
         parameters: &Parameters,
     ) -> Ranking {
-        let mut ranking = Ranking {
-            predictions: Vec::new(),
-            refused: Vec::new(),
-        };
-        let offering = |algorithm: &Algorithm| offers(*algorithm, collective);
-        for algorithm in Algorithm::ALL.into_iter().filter(offering) {
-            match self.predict(topology, collective, algorithm, ranks, bytes, parameters) {
-                Ok(prediction) => ranking.predictions.push(prediction),
-                Err(error) => ranking.refused.push((algorithm, error)),
-            }
-        }
-        let time = |prediction: &Prediction| prediction.time().get();
-        // Stable, so that equal times stay in order.
-        ranking
-            .predictions
-            .sort_by(|a, b| time(a).total_cmp(&time(b)));
-        ranking
+        ranked(collective, |algorithm| {
+            let predicted =
+                self.predict(topology, collective, algorithm, ranks, bytes, parameters)?;
+            Ok(vec![predicted])
+        })
     }
+
+    /// Predicts a call by every algorithm that offers it under every protocol that it runs and
+    /// the system has steps for: the first one is the fastest path.
+    ///
+    /// ```
+    /// use tier6_collective::{Collective, Protocol};
+    /// use tier6_math::{MathEngine, Parameters};
+    /// use tier6_units::Bytes;
+    ///
+    /// let a100 = tier6_system::preset("a100-x8").unwrap().resolve().unwrap();
+    /// let parameters = Parameters::of(&a100);
+    /// let fastest = |bytes| {
+    ///     let all = MathEngine.rank_paths(&a100, Collective::AllReduce, 8, bytes, &parameters);
+    ///     all.predictions[0].protocol
+    /// };
+    /// assert_eq!(fastest(Bytes::new(8)), Some(Protocol::Ll));
+    /// assert_eq!(fastest(Bytes::new(1 << 30)), Some(Protocol::Simple));
+    /// ```
+    pub fn rank_paths(
+        self,
+        topology: &Topology,
+        collective: Collective,
+        ranks: u32,
+        bytes: Bytes,
+        parameters: &Parameters,
+    ) -> Ranking {
+        ranked(collective, |algorithm| {
+            let plans = Plan::by_protocol(topology, collective, algorithm, ranks, parameters)?;
+            let predictions = plans.iter().map(|plan| plan.predict(topology, bytes));
+            Ok(predictions.collect())
+        })
+    }
+}
+
+fn ranked(
+    collective: Collective,
+    predict: impl Fn(Algorithm) -> Result<Vec<Prediction>, PlanError>,
+) -> Ranking {
+    let mut ranking = Ranking {
+        predictions: Vec::new(),
+        refused: Vec::new(),
+    };
+    let offering = |algorithm: &Algorithm| offers(*algorithm, collective);
+    for algorithm in Algorithm::ALL.into_iter().filter(offering) {
+        match predict(algorithm) {
+            Ok(predictions) => ranking.predictions.extend(predictions),
+            Err(error) => ranking.refused.push((algorithm, error)),
+        }
+    }
+    let time = |prediction: &Prediction| prediction.time().get();
+    // Stable, so that equal times stay in order.
+    ranking
+        .predictions
+        .sort_by(|a, b| time(a).total_cmp(&time(b)));
+    ranking
 }
