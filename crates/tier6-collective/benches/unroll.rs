@@ -1,4 +1,5 @@
 //! How long does it take to build and to prove a schedule of 1,024 ranks, and in how much memory?
+//! And how long to index it for an engine, by dependents and queues?
 //!
 //! Every algorithm, collective and form that is offered runs in a process of its own, so that the
 //! peak is its own. Seconds are of the processor, not of the wall: other work on the machine does
@@ -36,7 +37,7 @@ fn main() {
         .filter(|word| !word.starts_with("--"))
         .collect();
     println!(
-        "{RANKS} ranks{:>44} build s  check s  bytes each  peak MB  with check",
+        "{RANKS} ranks{:>44} build s  check s  index s  bytes each  peak MB  with check",
         "transfers"
     );
     for (name, ..) in cases() {
@@ -62,12 +63,15 @@ fn run(name: &str) {
     let (built, peak) = (cpu_seconds(), peak_bytes());
     black_box(&schedule).check().expect("builders are right");
     let (checked, with_check) = (cpu_seconds(), peak_bytes());
+    black_box((schedule.dependents(), schedule.queues()));
+    let indexed = cpu_seconds();
     let n_transfers = schedule.transfers().len();
     let each = (peak - before) / n_transfers as f64;
     println!(
-        "{name:<42} {n_transfers:>11} {:>7.3} {:>8.3} {each:>11.1} {:>8.1} {:>11.1}",
+        "{name:<42} {n_transfers:>11} {:>7.3} {:>8.3} {:>8.3} {each:>11.1} {:>8.1} {:>11.1}",
         built - start,
         checked - built,
+        indexed - checked,
         peak / 1e6,
         with_check / 1e6,
     );

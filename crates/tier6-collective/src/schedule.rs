@@ -4,7 +4,8 @@
 //! [`Memory`], each with the pieces it moves and the transfers that must be complete before it
 //! starts. A closed-form engine adds up [`Schedule::pair_bytes`] on the links of a topology; an
 //! event-driven engine turns each rank's transfers into an instruction stream, one queue per
-//! port.
+//! port ([`Schedule::queues`]), and goes on from transfer to transfer
+//! ([`Schedule::dependents`]).
 //!
 //! What holds for every schedule that [`build`] or a reader returns:
 //!
@@ -21,12 +22,14 @@
 mod ancestry;
 mod build;
 mod check;
+mod dependents;
 mod draft;
 mod history;
 mod ids;
 mod json;
 mod memory;
 mod msccl;
+mod queues;
 mod rank_set;
 mod rows;
 mod steps;
@@ -43,10 +46,12 @@ pub use build::{
     offers,
 };
 pub use check::Violation;
+pub use dependents::{Dependent, Dependents, Follow};
 pub use ids::{GroupId, PortId, RankId, Slot, TransferId};
 pub use json::{ReadError, SCHEMA, read_json};
 pub use memory::{Buffer, Layout, Memory, Place, Placement};
 pub use msccl::{ReadMscclError, read_msccl};
+pub use queues::Queue;
 pub use steps::Steps;
 pub use traffic::{Endpoint, Flow, PairBytes};
 pub use transfer::{Grain, Handshake, Op, Piece, Route, Transfer};
@@ -153,21 +158,6 @@ impl Schedule {
     /// When the id is not one of this schedule.
     pub fn dependencies(&self, id: TransferId) -> &[TransferId] {
         self.dependencies.row(id.index())
-    }
-
-    /// Says whether transfer `id` passes on just what its dependency `before` delivers, so that
-    /// slices may follow each other ([`Grain::Slices`]): some rank reads for `id`, in the same
-    /// order, the slots that `before` wrote there.
-    ///
-    /// # Panics
-    ///
-    /// When an id is not one of this schedule.
-    pub fn forwards(&self, id: TransferId, before: TransferId) -> bool {
-        let (readers, _) = self.readers_and_writers(&self.transfers[id.index()].route);
-        let (_, writers) = self.readers_and_writers(&self.transfers[before.index()].route);
-        let written = self.pieces(before).iter().map(|p| (p.to, p.count));
-        let read = self.pieces(id).iter().map(|p| (p.from, p.count));
-        readers.iter().any(|rank| writers.contains(rank)) && written.eq(read)
     }
 
     /// Returns the ranks whose memory a route reads, and those whose memory it writes.

@@ -49,6 +49,16 @@ impl GroupId {
     }
 }
 
+impl PortId {
+    /// How many ports a rank can have.
+    pub(crate) const COUNT: usize = 1 << u8::BITS;
+
+    /// Returns the port as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Slot {
     /// Returns the slot as an index in its rank's memory.
     pub const fn index(self) -> usize {

@@ -1,6 +1,7 @@
 //! Steps, derived from dependencies and ports.
 
 use super::Schedule;
+use super::ids::PortId;
 
 /// In which step each transfer goes, when every step takes equally long and every transfer goes
 /// as early as it may: after its dependencies, and after the transfer before it on its port.
@@ -16,9 +17,8 @@ pub struct Steps {
 impl Schedule {
     /// Returns the steps of the schedule: the latency terms of its cost.
     pub fn steps(&self) -> Steps {
-        const PORTS: usize = 1 << u8::BITS;
         let mut of = Vec::with_capacity(self.transfers.len());
-        let mut queues = vec![0_u32; self.ranks() as usize * PORTS];
+        let mut queues = vec![0_u32; self.ranks() as usize * PortId::COUNT];
         let mut count = 0;
         // The number of steps that are over when a transfer is complete.
         let mut over: Vec<u32> = Vec::with_capacity(self.transfers.len());
@@ -31,9 +31,8 @@ impl Schedule {
                 continue;
             }
             let queue = transfer
-                .issuer()
-                .zip(transfer.port)
-                .map(|(rank, port)| &mut queues[rank.index() * PORTS + usize::from(port.0)]);
+                .queue()
+                .map(|(rank, port)| &mut queues[rank.index() * PortId::COUNT + port.index()]);
             let step = ready.max(queue.as_deref().copied().unwrap_or(0));
             if let Some(queue) = queue {
                 *queue = step + 1;

@@ -118,6 +118,12 @@ impl Transfer {
             Route::Aggregate { .. } => None,
         }
     }
+
+    /// Returns the rank and the port in whose queue the transfer waits; `None` when it waits for
+    /// its dependencies only, since it has no port, or no issuer, or leaves no rank.
+    pub fn queue(&self) -> Option<(RankId, PortId)> {
+        self.issuer().zip(self.port).filter(|_| !self.is_local())
+    }
 }
 
 impl Piece {

@@ -1,9 +1,12 @@
 //! Which transfers pass on what they wait for, slice by slice.
 
 use tier6_collective::{
-    Algorithm, BuildOptions, Collective, Grain, Handshake, Schedule, TransferId, build, read_json,
+    Algorithm, BuildOptions, Collective, Follow, Grain, Handshake, Schedule, TransferId, build,
+    read_json,
 };
 use tier6_units::Bytes;
+
+use crate::cases::cases;
 
 fn made(collective: Collective, algorithm: Algorithm) -> Schedule {
     let mut options = BuildOptions::new(8, Bytes::new(8 << 20));
@@ -50,4 +53,61 @@ fn the_grain_is_kept() {
     let ring = made(Collective::AllGather, Algorithm::Ring);
     assert_eq!(ring.grain(), Grain::Slices { bytes: 1 << 17 });
     assert_eq!(read_json(&ring.to_json()), Ok(ring));
+}
+
+#[test]
+fn dependents_are_the_dependencies_turned_round() {
+    for algorithm in Algorithm::ALL {
+        for case in cases(algorithm, 12, 4099) {
+            let schedule = &case.schedule;
+            let mut expected = vec![Vec::new(); schedule.transfers().len()];
+            for (id, _) in schedule.iter() {
+                for before in schedule.dependencies(id) {
+                    let forwards = schedule.forwards(id, *before);
+                    expected[before.index()].push((id, forwards));
+                }
+            }
+            let dependents = schedule.dependents();
+            for (id, _) in schedule.iter() {
+                let list = dependents.of(id).iter();
+                let found: Vec<_> = list.map(|d| (d.id, d.follow == Follow::Slices)).collect();
+                assert_eq!(found, expected[id.index()], "{} {id}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn nvls_forwards_a_sum_from_the_rank_that_got_it() {
+    let nvls = made(Collective::AllReduce, Algorithm::Nvls);
+    assert_eq!(count(&nvls), (8, 8), "each owner stores what it loaded");
+}
+
+#[test]
+fn queues_hold_what_leaves_through_a_port_in_order() {
+    for algorithm in Algorithm::ALL {
+        for case in cases(algorithm, 8, 4099) {
+            let schedule = &case.schedule;
+            let queues = schedule.queues();
+            assert!(queues.is_sorted_by_key(|queue| (queue.rank, queue.port)));
+            let mut n_queued = 0;
+            for queue in &queues {
+                assert!(!queue.transfers.is_empty() && queue.transfers.is_sorted());
+                for id in &queue.transfers {
+                    let transfer = schedule.transfers()[id.index()];
+                    assert_eq!(transfer.queue(), Some((queue.rank, queue.port)));
+                    assert!(!transfer.is_local(), "{} {id}", case.name);
+                }
+                n_queued += queue.transfers.len();
+            }
+            let all = schedule.transfers().iter();
+            assert_eq!(n_queued, all.filter(|t| t.queue().is_some()).count());
+        }
+    }
+    // A ring has one port per rank, and everything goes through it.
+    let queues = made(Collective::AllReduce, Algorithm::Ring).queues();
+    assert_eq!(queues.len(), 8);
+    assert!(queues.iter().all(|queue| queue.transfers.len() == 14));
+    // What is sent directly waits in no queue.
+    assert_eq!(made(Collective::AllToAll, Algorithm::Direct).queues(), []);
 }
