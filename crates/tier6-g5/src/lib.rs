@@ -18,6 +18,7 @@ mod platform;
 mod program;
 pub mod rc_link;
 mod result;
+pub mod switch;
 mod timeline;
 
 pub use fabric::{

@@ -35,13 +35,8 @@ impl CreditPool {
     }
 
     /// Returns how many packets of this size could be sent at once.
-    pub const fn room_for(&self, bytes: u32) -> u32 {
-        let each = self.of(bytes);
-        if each == 0 {
-            u32::MAX
-        } else {
-            self.left / each
-        }
+    pub fn room_for(&self, bytes: u32) -> u32 {
+        self.left.checked_div(self.of(bytes)).unwrap_or(u32::MAX)
     }
 
     /// Takes the credits of a packet, all or none; returns them if there were enough.

@@ -220,9 +220,7 @@ impl Early {
     }
 
     fn place(&self, number: u64) -> (usize, u64) {
-        let word = number / 64 & (self.bits.len() as u64 - 1);
-        #[expect(clippy::cast_possible_truncation, reason = "an index of `bits`")]
-        let word = word as usize;
+        let word = (number / 64) as usize & (self.bits.len() - 1);
         (word, 1 << (number % 64))
     }
 

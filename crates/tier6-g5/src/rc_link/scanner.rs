@@ -49,31 +49,21 @@ impl AckScanner {
 mod tests {
     use super::*;
 
-    /// k active queue pairs, each marked again at once, wait k visits.
+    /// k active queue pairs, each marked again as soon as it is visited, wait k visits.
     #[test]
     fn the_delay_grows_with_the_queue_pairs() {
         let visit = SimTime::from_ps(10);
         for k in [1, 2, 7] {
             let mut scanner = AckScanner::new(visit);
-            let due: Vec<_> = (0..k)
-                .map(|pair| scanner.mark(pair, SimTime::ZERO))
-                .collect();
-            assert_eq!(due.iter().flatten().count(), 1);
-            let mut now = due[0].unwrap();
-            let mut last = vec![SimTime::ZERO; k as usize];
-            for _ in 0..10 * k {
+            let first = scanner.mark(0, SimTime::ZERO);
+            let others = (1..k).filter_map(|pair| scanner.mark(pair, SimTime::ZERO));
+            assert_eq!(others.count(), 0, "one visit is set at a time");
+            let mut now = first.unwrap();
+            for turn in 0..10 * k {
                 let (pair, next) = scanner.visit(now);
-                assert_eq!(
-                    now - last[pair as usize],
-                    visit.times(if last[pair as usize] == SimTime::ZERO {
-                        u64::from(pair) + 1
-                    } else {
-                        k.into()
-                    })
-                );
-                last[pair as usize] = now;
-                let again = scanner.mark(pair, now);
-                now = next.or(again).unwrap();
+                assert_eq!(pair, turn % k);
+                assert_eq!(now, visit.times(u64::from(turn) + 1));
+                now = next.or(scanner.mark(pair, now)).unwrap();
             }
         }
     }
