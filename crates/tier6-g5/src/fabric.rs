@@ -10,6 +10,8 @@
 mod laying;
 mod link;
 mod path;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::collections::BTreeMap;

@@ -12,6 +12,7 @@
 mod cdma;
 mod fabric;
 mod fault;
+mod flow;
 pub mod network;
 mod parameters;
 mod platform;
@@ -25,6 +26,7 @@ pub use fabric::{
     Fabric, FabricError, FabricLink, FabricLinkId, LinkOf, Path, PathRequest, TreePath, Use,
 };
 pub use fault::Fault;
+pub use flow::{FlowEvent, FlowNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,

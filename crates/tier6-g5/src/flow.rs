@@ -1,0 +1,447 @@
+//! The `flow` fidelity: messages as fluids that share links max-min fairly.
+//!
+//! A message occupies all links of its path at one rate until its last byte has left the sender;
+//! it arrives a path's latency later. A message that is alone on its links never enters the
+//! solver: its time is bytes times the time per byte, to the picosecond. Where messages meet,
+//! only those connected through shared links are solved again, once per instant, and one event
+//! per such piece waits for the first of them to end.
+//!
+//! Deliberately absent: queues, loss, the window of a sender. A failed link stops what is on it;
+//! nothing is routed around it.
+
+mod max_min;
+mod piece;
+#[cfg(test)]
+mod tests;
+
+use tier6_system::LinkId;
+use tier6_units::{ByteTime, SimTime};
+
+use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
+use crate::{Fabric, LinkAccount, LinkOf, Span, Track, Wait};
+
+use piece::Solver;
+
+/// A network of fluids.
+#[derive(Debug, Default)]
+pub struct FlowNetwork {
+    flows: Vec<Flow>,
+    /// Free places in `flows`.
+    free: Vec<u32>,
+    links: Vec<Occupied>,
+    /// Links on which messages have met or parted since the last solution.
+    changed: Vec<u32>,
+    solution: Solution,
+    solver: Solver,
+    /// Messages ever injected: the order of those that end together.
+    injected: u64,
+    injected_bytes: u128,
+    arrived: u64,
+    /// Bytes that have left the sender, by path.
+    sent_bytes: Vec<u64>,
+}
+
+/// What a fluid network wakes up for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowEvent {
+    /// The last byte of a message leaves its sender, unless its rate has changed since.
+    Sent {
+        /// Where it is kept.
+        slot: u32,
+        /// How often its rate had changed.
+        version: u32,
+    },
+    /// The last byte is at the receiver.
+    Arrived(MessageId),
+    /// Everything that happens at this instant has happened: share the links anew.
+    Share,
+    /// A link fails.
+    Fail(u32),
+}
+
+/// Whether links are to be shared anew at the end of this instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Solution {
+    #[default]
+    Valid,
+    Awaited,
+}
+
+/// A message on its way out of the sender.
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    message: MessageId,
+    path: PathId,
+    bytes: u64,
+    /// Number of the message, by injection.
+    number: u64,
+    /// Least time per byte at the sender.
+    pace: ByteTime,
+    /// Bytes that had not left at `since`.
+    left: f64,
+    rate: Rate,
+    since: SimTime,
+    start: SimTime,
+    /// When the last byte leaves if nothing changes.
+    end: SimTime,
+    version: u32,
+    /// How often the place has been used.
+    use_count: u32,
+    armed: Armed,
+    /// The last search that has met it.
+    search: u32,
+}
+
+/// How fast a flow goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rate {
+    /// It has just come.
+    Unknown,
+    /// As fast as its pace and its path allow.
+    Alone,
+    /// Its share, in bytes per picosecond.
+    Fair(f64),
+}
+
+/// Whether an event waits for the end of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Armed {
+    Yes,
+    No,
+}
+
+/// A link as flows see it.
+#[derive(Debug, Default, Clone)]
+struct Occupied {
+    /// Flows on it, and 1 more when it has failed: nobody is alone there.
+    load: u32,
+    /// Bytes per picosecond.
+    capacity: f64,
+    /// The last search that has met it.
+    search: u32,
+    /// Number within that search.
+    place: u32,
+    /// Flows on it, and some that have left.
+    members: Vec<Member>,
+}
+
+/// A flow on a link, valid while its place has been used as often.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    slot: u32,
+    use_count: u32,
+}
+
+impl FlowNetwork {
+    /// Returns a network with nothing on it. It learns of its links when the run starts.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a place for a message.
+    fn place(&mut self, message: Message, now: SimTime) -> u32 {
+        let flow = Flow {
+            message: message.id,
+            path: message.path,
+            bytes: message.bytes,
+            number: self.injected,
+            pace: message.pace,
+            left: message.bytes as f64,
+            rate: Rate::Unknown,
+            since: now,
+            start: now,
+            end: SimTime::NEVER,
+            version: 0,
+            use_count: 0,
+            armed: Armed::No,
+            search: 0,
+        };
+        if let Some(slot) = self.free.pop() {
+            let place = &mut self.flows[slot as usize];
+            let (version, use_count) = (place.version, place.use_count);
+            *place = Flow {
+                version,
+                use_count,
+                ..flow
+            };
+            return slot;
+        }
+        self.flows.push(flow);
+        u32::try_from(self.flows.len() - 1).expect("Invariant: messages have 32-bit numbers")
+    }
+
+    /// Occupies the links of a path; says whether they were all empty.
+    fn occupy(&mut self, slot: u32, fabric: &Fabric<'_>, path: PathId) -> Alone {
+        let use_count = self.flows[slot as usize].use_count;
+        let mut alone = Alone::Yes;
+        for one in fabric.path(path).uses {
+            let link = &mut self.links[one.link.index()];
+            if link.load > 0 {
+                alone = Alone::No;
+            }
+            link.load += 1;
+            link.members.push(Member { slot, use_count });
+        }
+        alone
+    }
+
+    /// Takes a flow off its links and tells the chips. Links on which others stay are to be
+    /// shared anew.
+    fn finish<E: From<FlowEvent>>(
+        &mut self,
+        slot: u32,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        let flow = self.vacate(slot, context.fabric);
+        self.tell(&flow, now, context);
+    }
+
+    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>) -> Flow {
+        let place = &mut self.flows[slot as usize];
+        let flow = *place;
+        place.use_count = place.use_count.wrapping_add(1);
+        place.version = place.version.wrapping_add(1);
+        self.free.push(slot);
+        for one in fabric.path(flow.path).uses {
+            let link = &mut self.links[one.link.index()];
+            link.load -= 1;
+            if link.load == 0 {
+                link.members.clear();
+            } else {
+                self.changed.push(one.link.0);
+            }
+        }
+        self.sent_bytes[flow.path.0 as usize] += flow.bytes;
+        flow
+    }
+
+    fn tell<E: From<FlowEvent>>(
+        &mut self,
+        flow: &Flow,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        self.send_off(flow.message, flow.path, now, context);
+        let Some(timeline) = context.timeline.as_deref_mut() else {
+            return;
+        };
+        for one in context.fabric.path(flow.path).uses {
+            if let LinkOf::Wire(link) = context.fabric.link(one.link).of {
+                timeline.spans.push(Span {
+                    track: Track::Link(link),
+                    name: format!("message {}, {} B", flow.message.0, flow.bytes),
+                    start: flow.start,
+                    end: now,
+                });
+            }
+        }
+    }
+
+    /// The last byte leaves the sender.
+    fn send_off<E: From<FlowEvent>>(
+        &mut self,
+        message: MessageId,
+        path: PathId,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        context.notices.push(Notice::Sent(message));
+        let latency = context.fabric.latency(path);
+        if latency == SimTime::ZERO {
+            self.arrive(message, context);
+        } else {
+            let event = FlowEvent::Arrived(message).into();
+            context.agenda.at(now + latency, event);
+        }
+    }
+
+    fn arrive<E>(&mut self, message: MessageId, context: &mut Context<'_, E>) {
+        self.arrived += 1;
+        context.notices.push(Notice::Arrived(message));
+    }
+
+    /// Asks for a new solution at the end of this instant, if links have changed.
+    fn await_solution<E: From<FlowEvent>>(&mut self, now: SimTime, context: &mut Context<'_, E>) {
+        if self.solution == Solution::Valid && !self.changed.is_empty() {
+            self.solution = Solution::Awaited;
+            context.agenda.at(now, FlowEvent::Share.into());
+        }
+    }
+}
+
+/// Whether a flow has its links for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alone {
+    Yes,
+    No,
+}
+
+impl Network for FlowNetwork {
+    type Event = FlowEvent;
+
+    fn start<E: From<FlowEvent>>(&mut self, context: &mut Context<'_, E>) {
+        let links = context.fabric.links();
+        self.links = links
+            .iter()
+            .map(|link| Occupied {
+                capacity: bytes_per_ps(link.payload),
+                ..Occupied::default()
+            })
+            .collect();
+        for (link, at) in (0..).zip(links) {
+            if let Some(time) = at.fails {
+                context.agenda.at(time, FlowEvent::Fail(link).into());
+            }
+        }
+    }
+
+    fn inject<E: From<FlowEvent>>(
+        &mut self,
+        message: Message,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        let fabric = context.fabric;
+        if self.sent_bytes.len() <= message.path.0 as usize {
+            self.sent_bytes.resize(fabric.n_paths(), 0);
+        }
+        self.injected += 1;
+        self.injected_bytes += u128::from(message.bytes);
+        let slot = self.place(message, now);
+        match self.occupy(slot, fabric, message.path) {
+            Alone::Yes => {
+                let pace = message.pace.max(fabric.byte_time(message.path));
+                let flow = &mut self.flows[slot as usize];
+                flow.end = now + pace.of_bytes(message.bytes);
+                flow.rate = Rate::Alone;
+                flow.armed = Armed::Yes;
+                let version = flow.version;
+                let event = FlowEvent::Sent { slot, version };
+                context.agenda.at(flow.end, event.into());
+            }
+            Alone::No => {
+                // The search goes from any of its links to all of them.
+                let first = fabric.path(message.path).uses.first();
+                self.changed.extend(first.map(|one| one.link.0));
+                self.await_solution(now, context);
+            }
+        }
+    }
+
+    fn handle<E: From<FlowEvent>>(
+        &mut self,
+        event: FlowEvent,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        match event {
+            FlowEvent::Sent { slot, version } => {
+                if self.flows[slot as usize].version == version {
+                    self.finish(slot, now, context);
+                    self.await_solution(now, context);
+                }
+            }
+            FlowEvent::Arrived(message) => self.arrive(message, context),
+            FlowEvent::Share => self.share(now, context),
+            FlowEvent::Fail(link) => {
+                let failed = &mut self.links[link as usize];
+                failed.capacity = 0.0;
+                failed.load += 1;
+                self.changed.push(link);
+                self.await_solution(now, context);
+            }
+        }
+    }
+
+    fn responses(&self) -> Responses {
+        Responses::Unmodelled
+    }
+
+    fn packet_hops(&self) -> u64 {
+        0
+    }
+
+    fn accounts(&self, fabric: &Fabric<'_>) -> Vec<(LinkId, LinkAccount)> {
+        let mut payload = vec![0.0; fabric.links().len()];
+        let mut occupied = vec![0.0; fabric.links().len()];
+        for (path, bytes) in (0..).map(PathId).zip(&self.sent_bytes) {
+            for one in fabric.path(path).uses {
+                // A weight above 1 is slowness, not bytes.
+                payload[one.link.index()] += *bytes as f64 * one.weight.min(1.0);
+                occupied[one.link.index()] += *bytes as f64 * one.weight;
+            }
+        }
+        let loads = payload.into_iter().zip(occupied).zip(fabric.links());
+        loads
+            .filter_map(|((payload, occupied), link)| match link.of {
+                LinkOf::Wire(id) => {
+                    let framing = link.frame.rate().get() / link.payload.rate().get();
+                    let account = LinkAccount {
+                        wire_bytes: whole(payload * framing),
+                        payload_bytes: whole(payload),
+                        busy: link.payload.of_bytes(whole(occupied)),
+                        ..LinkAccount::default()
+                    };
+                    Some((id, account))
+                }
+                LinkOf::Engines(_) => None,
+            })
+            .collect()
+    }
+
+    fn waits(&self, fabric: &Fabric<'_>) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        for (number, link) in (0..).zip(&self.links) {
+            let link_name = || fabric.link_name(crate::FabricLinkId(number));
+            let members = link.members.iter().filter(|_| link.capacity == 0.0);
+            for member in members {
+                let flow = &self.flows[member.slot as usize];
+                if flow.use_count == member.use_count {
+                    waits.push(Wait {
+                        who: format!("message {}", flow.message.0),
+                        for_whom: link_name(),
+                        why: "the link has failed".to_owned(),
+                    });
+                }
+            }
+        }
+        waits
+    }
+
+    fn audit(&self) -> Result<(), String> {
+        let on_the_way = self.flows.len() - self.free.len();
+        if on_the_way > 0 {
+            return Err(format!("{on_the_way} messages have not left their sender"));
+        }
+        if self.injected != self.arrived {
+            let (injected, arrived) = (self.injected, self.arrived);
+            return Err(format!("{injected} messages injected, {arrived} arrived"));
+        }
+        let sent: u128 = self.sent_bytes.iter().map(|bytes| u128::from(*bytes)).sum();
+        if self.injected_bytes != sent {
+            let injected = self.injected_bytes;
+            return Err(format!("{injected} bytes injected, {sent} sent"));
+        }
+        let busy = self.links.iter().filter(|link| !link.members.is_empty());
+        match busy.count() {
+            0 => Ok(()),
+            links => Err(format!("{links} links still hold messages")),
+        }
+    }
+}
+
+/// Bytes per picosecond; 1 GB/s is a thousandth.
+fn bytes_per_ps(time: ByteTime) -> f64 {
+    time.rate().get() * 1e-3
+}
+
+/// A count of bytes that has been scaled, to the nearest byte.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "never negative, and `as` saturates"
+)]
+fn whole(bytes: f64) -> u64 {
+    bytes.round() as u64
+}

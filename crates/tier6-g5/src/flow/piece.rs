@@ -1,0 +1,183 @@
+//! Sharing links anew: the pieces of the network that have changed, each solved by itself.
+
+use tier6_units::SimTime;
+
+use super::max_min::MaxMin;
+use super::{Armed, Flow, FlowEvent, FlowNetwork, Member, Rate, Solution, bytes_per_ps};
+use crate::Fabric;
+use crate::network::Context;
+
+/// A rate that changes by less than this share has not changed.
+const SAME: f64 = 1e-14;
+
+/// Room to work in, kept from one instant to the next.
+#[derive(Debug, Default)]
+pub(super) struct Solver {
+    max_min: MaxMin,
+    /// How many searches there have been.
+    searches: u32,
+    /// Links and flows of the piece that is searched.
+    links: Vec<u32>,
+    flows: Vec<u32>,
+    /// Flows that end now.
+    ended: Vec<Flow>,
+}
+
+impl FlowNetwork {
+    /// Ends what ends now and gives everybody else who is connected with a change the rate that
+    /// is fair.
+    pub(super) fn share<E: From<FlowEvent>>(&mut self, now: SimTime, context: &mut Context<'_, E>) {
+        let mut solver = std::mem::take(&mut self.solver);
+        solver.searches += 1;
+        // Flows that end add links here.
+        while let Some(link) = self.changed.pop() {
+            if self.links[link as usize].search == solver.searches {
+                continue;
+            }
+            solver.find(self, link, now, context.fabric);
+            if let Some((slot, end)) = solver.solve(self, now, context.fabric) {
+                let version = self.flows[slot as usize].version;
+                let event = FlowEvent::Sent { slot, version };
+                context.agenda.at(end, event.into());
+            }
+        }
+        solver.ended.sort_unstable_by_key(|flow| flow.number);
+        for flow in &solver.ended {
+            self.tell(flow, now, context);
+        }
+        solver.ended.clear();
+        self.solver = solver;
+        self.solution = Solution::Valid;
+    }
+}
+
+impl Solver {
+    /// Finds the links and flows that are connected with a link, and ends flows that end now.
+    fn find(&mut self, network: &mut FlowNetwork, link: u32, now: SimTime, fabric: &Fabric<'_>) {
+        self.links.clear();
+        self.flows.clear();
+        self.meet(network, link);
+        let mut at = 0;
+        while let Some(link) = self.links.get(at).copied() {
+            at += 1;
+            let mut members = std::mem::take(&mut network.links[link as usize].members);
+            members.retain(|member| self.visit(network, *member, now, fabric));
+            let occupied = &mut network.links[link as usize];
+            occupied.members = members;
+            if occupied.load == 0 {
+                occupied.members.clear();
+            }
+        }
+    }
+
+    /// Adds a link to the piece, unless it is there.
+    fn meet(&mut self, network: &mut FlowNetwork, link: u32) {
+        let occupied = &mut network.links[link as usize];
+        if occupied.search != self.searches {
+            occupied.search = self.searches;
+            occupied.place = u32::try_from(self.links.len()).expect("Invariant: 32-bit numbers");
+            self.links.push(link);
+        }
+    }
+
+    /// Adds a flow to the piece; says whether it stays on its links.
+    fn visit(
+        &mut self,
+        network: &mut FlowNetwork,
+        member: Member,
+        now: SimTime,
+        fabric: &Fabric<'_>,
+    ) -> bool {
+        let flow = &mut network.flows[member.slot as usize];
+        if flow.use_count != member.use_count {
+            return false;
+        }
+        if flow.search == self.searches {
+            return true;
+        }
+        flow.search = self.searches;
+        if flow.end <= now {
+            let flow = network.vacate(member.slot, fabric);
+            self.ended.push(flow);
+            return false;
+        }
+        self.flows.push(member.slot);
+        for one in fabric.path(flow.path).uses {
+            self.meet(network, one.link.0);
+        }
+        true
+    }
+
+    /// Gives the flows of the piece their rates; returns the one that ends first, and when,
+    /// unless an event waits for it.
+    fn solve(
+        &mut self,
+        network: &mut FlowNetwork,
+        now: SimTime,
+        fabric: &Fabric<'_>,
+    ) -> Option<(u32, SimTime)> {
+        self.max_min.clear();
+        for link in &self.links {
+            self.max_min
+                .add_link(network.links[*link as usize].capacity);
+        }
+        for slot in &self.flows {
+            let flow = &network.flows[*slot as usize];
+            let uses = fabric.path(flow.path).uses.iter();
+            let links = &network.links;
+            self.max_min.add_flow(
+                bytes_per_ps(flow.pace),
+                uses.map(|one| (links[one.link.index()].place, one.weight)),
+            );
+        }
+        let rates = self.max_min.solve();
+        let mut first: Option<(SimTime, u64, u32)> = None;
+        for (slot, rate) in self.flows.iter().zip(rates) {
+            let flow = &mut network.flows[*slot as usize];
+            flow.turn(*rate, now, fabric);
+            if flow.end < SimTime::NEVER {
+                let this = (flow.end, flow.number, *slot);
+                first = Some(first.map_or(this, |first| first.min(this)));
+            }
+        }
+        let (end, _, slot) = first?;
+        let flow = &mut network.flows[slot as usize];
+        let armed = std::mem::replace(&mut flow.armed, Armed::Yes);
+        (armed == Armed::No).then_some((slot, end))
+    }
+}
+
+impl Flow {
+    /// Goes on at a rate.
+    fn turn(&mut self, rate: f64, now: SimTime, fabric: &Fabric<'_>) {
+        let before = match self.rate {
+            Rate::Unknown => 0.0,
+            Rate::Alone => bytes_per_ps(self.pace.max(fabric.byte_time(self.path))),
+            Rate::Fair(rate) => rate,
+        };
+        if self.rate != Rate::Unknown && (rate - before).abs() <= SAME * before {
+            return;
+        }
+        let passed = (now - self.since).ps() as f64;
+        self.left = (self.left - before * passed).max(0.0);
+        self.rate = Rate::Fair(rate);
+        self.since = now;
+        self.end = now + time(self.left, rate);
+        self.version = self.version.wrapping_add(1);
+        self.armed = Armed::No;
+    }
+}
+
+/// What bytes take at a rate, to the nearest picosecond.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "never negative, and `as` saturates: a rate of zero takes for ever"
+)]
+fn time(bytes: f64, rate: f64) -> SimTime {
+    if rate > 0.0 {
+        SimTime::from_ps((bytes / rate).round() as u64)
+    } else {
+        SimTime::NEVER
+    }
+}

@@ -1,0 +1,350 @@
+//! Messages on a network of fluids, without chips: a script says when each is injected.
+
+use proptest::prelude::*;
+use tier6_des::Agenda;
+use tier6_system::{ChipId, FabricSpec, LinkId, SystemSpec, Topology};
+use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
+
+use super::{FlowEvent, FlowNetwork};
+use crate::network::{Context, Message, MessageId, Network, Notice};
+use crate::{Fabric, Fault, G5Parameters, PathRequest};
+
+/// 20 ps per byte.
+const RATE: GbPerSec = GbPerSec::new(50.0);
+const LATENCY: u64 = 500_000;
+
+#[derive(Debug, Clone, Copy)]
+struct Send {
+    at: u64,
+    from: u32,
+    to: u32,
+    bytes: u64,
+    /// Picoseconds per byte.
+    pace: Option<f64>,
+}
+
+fn send(at: u64, from: u32, to: u32, bytes: u64) -> Send {
+    Send {
+        at,
+        from,
+        to,
+        bytes,
+        pace: None,
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Inject(u32),
+    Flow(FlowEvent),
+}
+
+impl From<FlowEvent> for Event {
+    fn from(event: FlowEvent) -> Self {
+        Self::Flow(event)
+    }
+}
+
+fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
+    let spec = SystemSpec::uniform(n_chips, fabric, RATE, Micros::new(0.5));
+    spec.resolve().unwrap()
+}
+
+fn ring(n_chips: u32) -> Topology {
+    topology(n_chips, FabricSpec::Ring { orders: Vec::new() })
+}
+
+fn star(n_chips: u32) -> Topology {
+    let switch = "switch".into();
+    topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+}
+
+/// What a script ends with.
+struct Outcome {
+    /// When each message had left, and arrived, in picoseconds; `None` for never.
+    sent: Vec<Option<u64>>,
+    arrived: Vec<Option<u64>>,
+    order: Vec<Notice>,
+    network: FlowNetwork,
+}
+
+fn run(topology: &Topology, faults: &[Fault], script: &[Send]) -> Outcome {
+    let mut fabric = Fabric::new(topology, &G5Parameters::ideal(), faults, 0).unwrap();
+    let paths: Vec<_> = script
+        .iter()
+        .map(|send| {
+            let (from, to) = (ChipId::new(send.from), ChipId::new(send.to));
+            fabric.lay(PathRequest::Send { from, to, flow: 0 }).unwrap()
+        })
+        .collect();
+    let mut agenda: Agenda<Event> = Agenda::new();
+    for (number, send) in (0..).zip(script) {
+        agenda.at(SimTime::from_ps(send.at), Event::Inject(number));
+    }
+    let mut outcome = Outcome {
+        sent: vec![None; script.len()],
+        arrived: vec![None; script.len()],
+        order: Vec::new(),
+        network: FlowNetwork::new(),
+    };
+    let mut notices = Vec::new();
+    outcome.network.start(&mut Context {
+        fabric: &fabric,
+        agenda: &mut agenda,
+        notices: &mut notices,
+        timeline: None,
+    });
+    while let Some((now, event)) = agenda.pop() {
+        let mut context = Context {
+            fabric: &fabric,
+            agenda: &mut agenda,
+            notices: &mut notices,
+            timeline: None,
+        };
+        match event {
+            Event::Inject(number) => {
+                let send = script[number as usize];
+                let pace = send
+                    .pace
+                    .map_or(ByteTime::ZERO, |ps| ByteTime::at(GbPerSec::new(1e3 / ps)));
+                let message = Message {
+                    id: MessageId(number),
+                    path: paths[number as usize],
+                    bytes: send.bytes,
+                    pace,
+                };
+                outcome.network.inject(message, now, &mut context);
+            }
+            Event::Flow(event) => outcome.network.handle(event, now, &mut context),
+        }
+        for notice in notices.drain(..) {
+            outcome.order.push(notice);
+            let (list, id) = match notice {
+                Notice::Sent(id) => (&mut outcome.sent, id),
+                Notice::Arrived(id) => (&mut outcome.arrived, id),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(list[id.0 as usize].replace(now.ps()), None);
+        }
+    }
+    outcome
+}
+
+fn sent(topology: &Topology, script: &[Send]) -> Vec<u64> {
+    let outcome = run(topology, &[], script);
+    outcome.network.audit().unwrap();
+    let hops = |send: &Send| {
+        let route = topology.route(ChipId::new(send.from), ChipId::new(send.to));
+        route.len() as u64
+    };
+    for (at, send) in script.iter().enumerate() {
+        let latency = outcome.arrived[at].unwrap() - outcome.sent[at].unwrap();
+        assert_eq!(latency, LATENCY * hops(send));
+    }
+    outcome.sent.into_iter().map(Option::unwrap).collect()
+}
+
+#[test]
+fn a_message_alone_takes_its_bytes() {
+    assert_eq!(sent(&ring(4), &[send(7, 0, 1, 1 << 30)]), [7 + (20 << 30)]);
+    assert_eq!(sent(&ring(4), &[send(7, 0, 1, 0)]), [7]);
+    let mut slow = send(0, 0, 1, 1000);
+    slow.pace = Some(50.0);
+    assert_eq!(sent(&star(4), &[slow]), [50_000]);
+}
+
+#[test]
+fn two_messages_share_and_the_longer_one_speeds_up() {
+    // Both at half rate for 40 us, then one alone for the other 1000 bytes.
+    let script = [send(0, 0, 1, 1000), send(0, 0, 2, 2000)];
+    assert_eq!(sent(&star(4), &script), [40_000, 60_000]);
+    // The first has a head start of 500 bytes.
+    let script = [send(0, 0, 1, 1000), send(10_000, 0, 2, 2000)];
+    assert_eq!(sent(&star(4), &script), [30_000, 60_000]);
+}
+
+#[test]
+fn directions_and_other_links_do_not_matter() {
+    let script = [
+        send(0, 0, 1, 1000),
+        send(0, 1, 0, 1000),
+        send(0, 2, 3, 1000),
+    ];
+    assert_eq!(sent(&star(4), &script), [20_000; 3]);
+}
+
+#[test]
+fn an_incast_shares_the_last_link() {
+    let script: Vec<Send> = (1..8).map(|from| send(0, from, 0, 1000)).collect();
+    assert_eq!(sent(&star(8), &script), [140_000; 7]);
+}
+
+#[test]
+fn what_ends_together_ends_in_the_order_of_injection() {
+    let script: Vec<Send> = (1..8).rev().map(|from| send(0, from, 0, 1000)).collect();
+    let order = run(&star(8), &[], &script).order;
+    let expect = (0..7).map(|id| Notice::Sent(MessageId(id)));
+    let expect = expect.chain((0..7).map(|id| Notice::Arrived(MessageId(id))));
+    assert_eq!(order, expect.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_that_comes_as_another_ends_has_the_link_for_itself() {
+    let script = [send(0, 0, 1, 1000), send(20_000, 0, 1, 1000)];
+    assert_eq!(sent(&ring(4), &script), [20_000, 40_000]);
+}
+
+#[test]
+fn paced_messages_leave_room() {
+    let mut slow = send(0, 0, 1, 1000);
+    slow.pace = Some(80.0);
+    // A quarter of the rate for the slow one, three quarters for the other.
+    assert_eq!(sent(&star(4), &[slow, send(0, 0, 2, 3000)]), [80_000; 2]);
+}
+
+#[test]
+fn a_ring_carries_what_goes_further() {
+    // 0 to 2 crosses both links that the others use.
+    let script = [
+        send(0, 0, 2, 1000),
+        send(0, 0, 1, 1000),
+        send(0, 1, 2, 1000),
+    ];
+    assert_eq!(sent(&ring(5), &script), [40_000; 3]);
+}
+
+#[test]
+fn a_slow_link_is_slow() {
+    let topology = ring(4);
+    let link = topology.route(ChipId::new(0), ChipId::new(1))[0];
+    let fault = Fault::SlowLink { link, share: 0.25 };
+    let outcome = run(&topology, &[fault], &[send(0, 0, 1, 1000)]);
+    assert_eq!(outcome.sent, [Some(80_000)]);
+}
+
+#[test]
+fn a_failed_link_stops_what_is_on_it_and_says_so() {
+    let topology = star(4);
+    let link = topology.route(ChipId::new(0), ChipId::new(1))[1];
+    let at = SimTime::from_ps(10_000);
+    let script = [
+        send(0, 0, 1, 1000),
+        send(0, 2, 3, 1000),
+        send(20_000, 0, 1, 0),
+        send(20_000, 0, 3, 1000),
+    ];
+    let outcome = run(&topology, &[Fault::FailedLink { link, at }], &script);
+    assert_eq!(outcome.sent[0], None);
+    assert_eq!(outcome.sent[1], Some(20_000));
+    assert_eq!(outcome.sent[2], None);
+    assert_eq!(outcome.sent[3], Some(40_000));
+    let fabric = Fabric::new(&topology, &G5Parameters::ideal(), &[], 0).unwrap();
+    let waits = outcome.network.waits(&fabric);
+    assert_eq!(waits.len(), 2);
+    assert!(waits[0].for_whom.ends_with("to chip 1"), "{waits:?}");
+    assert!(outcome.network.audit().is_err());
+}
+
+#[test]
+fn links_account_for_what_they_carried() {
+    let topology = star(4);
+    let script = [send(0, 0, 1, 1000), send(0, 0, 2, 500)];
+    let outcome = run(&topology, &[], &script);
+    let fabric = {
+        let mut fabric = Fabric::new(&topology, &G5Parameters::ideal(), &[], 0).unwrap();
+        for to in [1, 2] {
+            let (from, to) = (ChipId::new(0), ChipId::new(to));
+            fabric.lay(PathRequest::Send { from, to, flow: 0 }).unwrap();
+        }
+        fabric
+    };
+    let accounts = outcome.network.accounts(&fabric);
+    let of = |link: LinkId| accounts.iter().find(|(id, _)| *id == link).unwrap().1;
+    let up = of(topology.route(ChipId::new(0), ChipId::new(1))[0]);
+    assert_eq!((up.payload_bytes, up.wire_bytes), (1500, 1500));
+    assert_eq!(up.busy, SimTime::from_ps(30_000));
+    let down = of(topology.route(ChipId::new(0), ChipId::new(2))[1]);
+    assert_eq!(down.payload_bytes, 500);
+}
+
+/// The whole network solved at every arrival and end, in plain floating point.
+fn reference(topology: &Topology, script: &[Send]) -> Vec<f64> {
+    struct Live {
+        left: f64,
+        number: usize,
+        route: Vec<LinkId>,
+        limit: f64,
+    }
+    let mut arrivals: Vec<usize> = (0..script.len()).collect();
+    arrivals.sort_by_key(|at| std::cmp::Reverse(script[*at].at));
+    let (mut live, mut now): (Vec<Live>, f64) = (Vec::new(), 0.0);
+    let mut ends = vec![0.0; script.len()];
+    let mut solver = super::max_min::MaxMin::default();
+    loop {
+        solver.clear();
+        topology.links().iter().for_each(|_| solver.add_link(0.05));
+        for flow in &live {
+            let uses = flow.route.iter().map(|link| (link.get(), 1.0));
+            solver.add_flow(flow.limit, uses);
+        }
+        let rates = solver.solve().to_vec();
+        let times = live.iter().zip(&rates).map(|(flow, rate)| flow.left / rate);
+        let next_end = now + times.fold(f64::INFINITY, f64::min);
+        let next_start = arrivals
+            .last()
+            .map_or(f64::INFINITY, |at| script[*at].at as f64);
+        let next = next_end.min(next_start);
+        if next.is_infinite() {
+            return ends;
+        }
+        for (flow, rate) in live.iter_mut().zip(&rates) {
+            flow.left -= rate * (next - now);
+        }
+        now = next;
+        live.retain(|flow| {
+            let ended = flow.left < 1e-6;
+            if ended {
+                ends[flow.number] = now;
+            }
+            !ended
+        });
+        while let Some(at) = arrivals.pop_if(|at| script[*at].at as f64 <= now) {
+            let send = script[at];
+            live.push(Live {
+                left: send.bytes as f64,
+                number: at,
+                route: topology.route(ChipId::new(send.from), ChipId::new(send.to)),
+                limit: send.pace.map_or(f64::INFINITY, |pace| 1.0 / pace),
+            });
+        }
+    }
+}
+
+fn scripts() -> impl Strategy<Value = Vec<Send>> {
+    let bytes = prop_oneof![1..5000_u64, Just(1000), Just(2000)];
+    let at = prop_oneof![0..100_000_u64, Just(0), Just(20_000)];
+    let pace = prop_oneof![3 => Just(None), 1 => (10.0..200.0).prop_map(Some)];
+    let one = (at, 0..6_u32, 1..6_u32, bytes, pace);
+    let one = one.prop_map(|(at, from, shift, bytes, pace)| Send {
+        at,
+        from,
+        to: (from + shift) % 6,
+        bytes,
+        pace,
+    });
+    prop::collection::vec(one, 1..40)
+}
+
+proptest! {
+    #[test]
+    fn pieces_solved_one_by_one_equal_the_whole(script in scripts()) {
+        for topology in [ring(6), star(6)] {
+            let ends = sent(&topology, &script);
+            let whole = reference(&topology, &script);
+            for (end, whole) in ends.iter().zip(&whole) {
+                // Each change rounds an end to a picosecond.
+                prop_assert!((*end as f64 - whole).abs() < 40.0, "{ends:?} {whole:?}");
+            }
+        }
+    }
+}
