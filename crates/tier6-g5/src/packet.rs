@@ -1,0 +1,11 @@
+//! The packet network: every segment of every message, through every link.
+
+mod calendar;
+mod fine;
+mod flight;
+mod lines;
+mod pump;
+mod server;
+#[cfg(test)]
+mod tests;
+mod train;

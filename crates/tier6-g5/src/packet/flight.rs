@@ -1,0 +1,116 @@
+//! Messages in flight, cut into packets.
+
+use tier6_units::ByteTime;
+
+use super::fine::Fine;
+use crate::network::MessageId;
+
+/// How messages are cut and framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Framing {
+    /// Payload of a full packet; `None` for messages that enter the link whole.
+    pub(crate) segment: Option<u32>,
+    /// Header and framing bytes of a packet.
+    pub(crate) overhead: u32,
+}
+
+/// A message in flight.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub(crate) name: MessageId,
+    pub(crate) first_hop: u32,
+    pub(crate) last_hop: u32,
+    pub(crate) packets: u32,
+    /// Payload of all packets but the last.
+    pub(crate) full: u64,
+    /// Payload of the last.
+    pub(crate) last: u64,
+    pub(crate) overhead: u32,
+    /// When the chip handed it over.
+    pub(crate) start: Fine,
+    /// Its place among other arrivals: after all of the picosecond in which it was handed over.
+    pub(crate) order: Fine,
+    /// Least time per byte of payload at the sender.
+    pub(crate) pace: ByteTime,
+    /// Packets that have been offered to the first link.
+    pub(crate) next: u32,
+    /// When the last byte will have left, if that is known.
+    pub(crate) sent: Option<Fine>,
+    /// When the last byte will have arrived, if that is known.
+    pub(crate) arrived: Option<Fine>,
+}
+
+impl Framing {
+    /// Returns packets, payload of a full one, payload of the last. Messages of 2^32 segments or
+    /// more have larger segments.
+    pub(crate) fn cut(self, bytes: u64) -> (u32, u64, u64) {
+        let Some(segment) = self.segment else {
+            return (1, bytes, bytes);
+        };
+        let most = u64::from(u32::MAX - 1);
+        let full = u64::from(segment.max(1)).max(bytes.div_ceil(most));
+        let packets = bytes.div_ceil(full).max(1);
+        let last = bytes - (packets - 1) * full;
+        let packets = u32::try_from(packets).expect("Invariant: segments grow with the message");
+        (packets, if packets == 1 { bytes } else { full }, last)
+    }
+}
+
+impl Flight {
+    /// Returns the bytes of a packet on the wire.
+    pub(crate) fn wire(&self, packet: u32) -> u64 {
+        self.payload(packet) + u64::from(self.overhead)
+    }
+
+    /// Returns the bytes of a packet on the wire, the last packet apart.
+    pub(crate) fn full_wire(&self) -> u64 {
+        self.full + u64::from(self.overhead)
+    }
+
+    pub(crate) fn payload(&self, packet: u32) -> u64 {
+        if packet + 1 == self.packets {
+            self.last
+        } else {
+            self.full
+        }
+    }
+
+    /// Returns whether there are packets that have not been offered.
+    pub(crate) fn has_more(&self) -> bool {
+        self.next < self.packets
+    }
+
+    /// Returns whether a run of packets has the last one.
+    pub(crate) fn ends(&self, first: u32, count: u32) -> bool {
+        first + count == self.packets
+    }
+
+    /// Returns the payload and wire bytes of a run of packets.
+    pub(crate) fn bytes(&self, first: u32, count: u32) -> (u64, u64) {
+        let short = if self.ends(first, count) {
+            self.full - self.last
+        } else {
+            0
+        };
+        let payload = u64::from(count) * self.full - short;
+        (
+            payload,
+            payload + u64::from(count) * u64::from(self.overhead),
+        )
+    }
+
+    /// Returns when the sender's engines have a packet ready for a link: the packet leaves when
+    /// its head is there and its tail will be in time.
+    pub(crate) fn available(&self, packet: u32, byte: ByteTime) -> Fine {
+        let before = u64::from(packet) * self.full;
+        let head = Fine::of(self.pace, before);
+        let tail = Fine::of(self.pace, before + self.payload(packet));
+        let late = tail.saturating_sub(Fine::of(byte, self.wire(packet)));
+        self.start + head.max(late)
+    }
+
+    /// Returns the time between packets that the sender's engines need.
+    pub(crate) fn pace_gap(&self) -> Fine {
+        Fine::of(self.pace, self.full)
+    }
+}

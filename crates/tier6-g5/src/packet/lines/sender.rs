@@ -1,0 +1,86 @@
+//! What a chip offers to its first link.
+
+use super::Lines;
+use crate::packet::fine::Fine;
+use crate::packet::pump::Rivals;
+use crate::packet::server::Server;
+use crate::packet::train::Train;
+
+impl Lines {
+    /// Returns whether a chip has nothing on offer that its link does not serve already.
+    pub(super) fn is_drained(&self, server: u32, slot: u32) -> bool {
+        let trains = &self.slots[slot as usize].trains;
+        match (trains.len(), self.servers[server as usize].serving) {
+            (0, _) => true,
+            (1, Some(serving)) if serving.slot == slot => trains[0].count == serving.count,
+            _ => false,
+        }
+    }
+
+    /// Takes back what the pump would offer from an instant on: somebody else joins then.
+    pub(super) fn withdraw(&mut self, server: u32, slot: u32, order: Fine) {
+        let Some(&offer) = self.slots[slot as usize].trains.back() else {
+            return;
+        };
+        let keep = offer.before(order);
+        let excess = offer.count - keep;
+        if excess == 0 {
+            return;
+        }
+        self.truncate(slot, excess);
+        let flight = &mut self.flights[offer.flight as usize];
+        flight.next -= excess;
+        let pump = &mut self.servers[server as usize].pump;
+        if keep == 0 {
+            pump.withdraw();
+        } else {
+            let service = Fine::of(self.servers[server as usize].byte, flight.full_wire());
+            self.servers[server as usize].pump.free = offer.ready_at(keep - 1) + service;
+        }
+    }
+
+    /// Lets the pump offer its next train.
+    pub(super) fn offer(&mut self, server: u32, slot: u32) {
+        if let Some(train) = self.next_offer(server) {
+            self.announce(slot, train);
+        }
+    }
+
+    pub(super) fn next_offer(&mut self, server: u32) -> Option<Train> {
+        let Server { pump, byte, .. } = &self.servers[server as usize];
+        let (byte, free) = (*byte, pump.free);
+        let flights = &self.flights;
+        let turn = pump.next(|number| {
+            let flight = &flights[number as usize];
+            flight
+                .has_more()
+                .then(|| flight.available(flight.next, byte).max(flight.order))
+        })?;
+        let flight = &mut self.flights[turn.flight as usize];
+        let available = flight.available(flight.next, byte);
+        let ready = available.max(free);
+        let left = flight.packets - flight.next;
+        let service = Fine::of(byte, flight.full_wire());
+        let (gap, count) = match turn.rivals {
+            Rivals::Some => (service, 1),
+            Rivals::None if flight.pace_gap() <= service => (service, left),
+            // Evenly as the engines have them; the last packet is shorter and ready sooner.
+            Rivals::None if ready == available => (flight.pace_gap(), (left - 1).max(1)),
+            Rivals::None => (service, 1),
+        };
+        let count = count.min(self.longest);
+        let train = Train {
+            flight: turn.flight,
+            hop: flight.first_hop,
+            first: flight.next,
+            count,
+            ready,
+            gap,
+        };
+        flight.next += count;
+        let last = Fine::of(byte, flight.wire(flight.next - 1));
+        let pump = &mut self.servers[server as usize].pump;
+        pump.offered(turn, train.ready_at(count - 1) + last);
+        Some(train)
+    }
+}

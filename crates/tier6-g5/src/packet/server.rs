@@ -1,0 +1,116 @@
+//! A directed link as a server: what it serves now, and the heads of its inputs in order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tier6_units::ByteTime;
+
+use super::fine::Fine;
+use super::flight::Flight;
+use super::pump::Pump;
+
+/// A directed link: first come, first served.
+#[derive(Debug)]
+pub(crate) struct Server {
+    /// What a byte takes on the wire.
+    pub(crate) byte: ByteTime,
+    /// From the wire to the next server.
+    pub(crate) latency: Fine,
+    /// When the wire is free of what has been chosen.
+    pub(crate) free: Fine,
+    pub(crate) serving: Option<Serving>,
+    /// When it chooses next, if there is something to choose.
+    pub(crate) due: Option<Fine>,
+    /// Inputs that hold packets, but for the one that is served.
+    heads: BinaryHeap<Reverse<Head>>,
+    /// Inputs by their tie, sorted.
+    pub(crate) inputs: Vec<(u32, u32)>,
+    pub(crate) pump: Pump,
+    pub(crate) tally: Tally,
+}
+
+/// Packets that are served one after the other; those that have not begun may be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Serving {
+    pub(crate) slot: u32,
+    pub(crate) flight: u32,
+    pub(crate) hop: u32,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    pub(crate) start: Fine,
+    /// Between the starts of two packets.
+    pub(crate) gap: Fine,
+}
+
+/// The first packet of an input: when it is ready, then which input it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Head {
+    pub(crate) ready: Fine,
+    pub(crate) tie: u32,
+    pub(crate) slot: u32,
+}
+
+/// What a server has carried.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub(crate) packets: u64,
+    pub(crate) wire_bytes: u64,
+    pub(crate) payload_bytes: u64,
+    /// Longest time that a packet waited.
+    pub(crate) longest_wait: Fine,
+}
+
+impl Server {
+    pub(crate) fn new(byte: ByteTime, latency: Fine) -> Self {
+        Self {
+            byte,
+            latency,
+            free: Fine::ZERO,
+            serving: None,
+            due: None,
+            heads: BinaryHeap::new(),
+            inputs: Vec::new(),
+            pump: Pump::default(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Begins to serve a row of packets.
+    pub(crate) fn serve(&mut self, row: Serving, flight: &Flight) {
+        let (payload, wire) = flight.bytes(row.first, row.count);
+        self.tally.packets += u64::from(row.count);
+        self.tally.payload_bytes += payload;
+        self.tally.wire_bytes += wire;
+        let last = flight.wire(row.first + row.count - 1);
+        self.free = row.start + row.gap.times(row.count - 1) + Fine::of(self.byte, last);
+        self.serving = Some(row);
+    }
+
+    pub(crate) fn add_head(&mut self, head: Head) {
+        self.heads.push(Reverse(head));
+    }
+
+    /// Returns the first head that still is one, and forgets those that are not.
+    pub(crate) fn first_head(&mut self, is_head: impl Fn(&Head) -> bool) -> Option<Head> {
+        while let Some(Reverse(head)) = self.heads.peek() {
+            if is_head(head) {
+                return Some(*head);
+            }
+            self.heads.pop();
+        }
+        None
+    }
+
+    pub(crate) fn drop_head(&mut self) {
+        self.heads.pop();
+    }
+
+    pub(crate) fn has_heads(&self) -> bool {
+        !self.heads.is_empty()
+    }
+
+    /// Returns whether a slot is the one that is served.
+    pub(crate) fn serves(&self, slot: u32) -> bool {
+        self.serving.is_some_and(|serving| serving.slot == slot)
+    }
+}
