@@ -269,3 +269,36 @@ fn neighbouring(prices: &Prices) -> Vec<(String, Prices)> {
     });
     all
 }
+
+#[test]
+fn a_grain_of_the_system_makes_its_protocol_s_ring_a_max() {
+    let mut spec = preset("h100-x8").unwrap();
+    spec.software.grain.ll = Some(Bytes::new(64));
+    let topology = spec.resolve().unwrap();
+    for protocol in Protocol::ALL {
+        let parameters = under(&topology, protocol);
+        let sliced = Parameters {
+            grain: match protocol {
+                Protocol::Ll => Grain::Slices { bytes: 64 },
+                Protocol::Ll128 | Protocol::Simple => Grain::Message,
+            },
+            ..under(&system("h100-x8"), protocol)
+        };
+        let ring = all_reduce(&topology, Algorithm::Ring, &parameters);
+        let expected = all_reduce(&system("h100-x8"), Algorithm::Ring, &sliced);
+        for bits in 3..33 {
+            let bytes = Bytes::new(1 << bits);
+            assert_eq!(ring.time(bytes), expected.time(bytes), "{protocol} {bytes}");
+            let terms = ring.terms(bytes).time(ring.prices()).get();
+            assert!((terms / ring.time(bytes).get() - 1.0).abs() < 1e-12);
+        }
+    }
+    // A plan takes another grain without looking at routes again.
+    let plain = all_reduce(&topology, Algorithm::Ring, &under(&topology, Protocol::Ll));
+    let whole = Prices {
+        grain: None,
+        ..plain.prices().clone()
+    };
+    let bytes = Bytes::new(16 << 10);
+    assert!(plain.at(whole).unwrap().time(bytes).get() > plain.time(bytes).get());
+}

@@ -20,8 +20,9 @@
 //! name = "two nodes"                  # and `title`
 //! [chip]                              # name, lanes, memory_rate, reduce_rate, [chip.step]
 //! name = "toy"
-//! [software]                          # call: fixed time of a call
-//! call = "20 us"
+//! [software]                          # call: fixed time of a call; grain: bytes that a ring
+//! call = "20 us"                      # forwards at a time, whole messages when not given
+//! grain = { ll = "1 KiB" }
 //! [nvls]                              # rate, alpha; needs switches that multicast and reduce
 //! [sharp]                             # alpha, efficiency, contexts; needs switches that reduce
 //! [g5.cdma]                           # layers of the event-driven engine, see below

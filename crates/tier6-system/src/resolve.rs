@@ -293,6 +293,7 @@ impl SystemSpec {
     fn constants(&self) -> Constants {
         Constants {
             call: self.software.call.clone().unwrap_or_else(assumed_call),
+            grain: self.software.grain.clone(),
             chip: self.chip.name.clone(),
             memory_rate: self.chip.memory_rate.clone(),
             reduce_rate: self.chip.reduce_rate.clone(),

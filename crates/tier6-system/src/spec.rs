@@ -73,10 +73,13 @@ pub struct StepSpec {
 }
 
 /// What software adds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SoftwareSpec {
     /// Fixed time of a call, `T_sw`; `None` lets [`SystemSpec::resolve`] assume one.
     pub call: Option<Constant<Micros>>,
+    /// Bytes that a rank of a ring forwards at a time, by protocol; `None` for whole messages
+    /// (FACTS B.2).
+    pub grain: ByProtocol<Option<Bytes>>,
 }
 
 /// Constants of T = α + M(1 + 1/N)/rate.
@@ -398,7 +401,7 @@ impl SystemSpec {
                 reduce_rate: None,
                 step: None,
             },
-            software: SoftwareSpec { call: None },
+            software: SoftwareSpec::default(),
             nvls: None,
             sharp: None,
             g5: None,

@@ -57,6 +57,8 @@ pub struct Topology {
 pub struct Constants {
     /// Fixed time of a call, `T_sw`.
     pub call: Constant<Micros>,
+    /// Bytes that a rank of a ring forwards at a time, by protocol.
+    pub grain: ByProtocol<Option<Bytes>>,
     /// Product name of the chips.
     pub chip: String,
     /// Rate of a chip's memory.

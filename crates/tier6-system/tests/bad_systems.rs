@@ -230,6 +230,26 @@ fn constants_of_protocols_survive_and_fill_each_other_s_gaps() {
     );
 }
 
+#[test]
+fn a_grain_survives_and_is_at_least_a_byte() {
+    use tier6_system::preset;
+    use tier6_units::Bytes;
+    let mut spec = preset("h200-x8").unwrap();
+    spec.software.grain.ll = Some(Bytes::new(1 << 10));
+    spec.software.grain.simple = Some(Bytes::new(3));
+    let text = spec.to_toml();
+    let again = SystemSpec::from_toml(&text).unwrap();
+    assert_eq!(again, spec);
+    let grain = &again.resolve().unwrap().constants().grain.clone();
+    assert_eq!((grain.ll, grain.ll128), (Some(Bytes::new(1 << 10)), None));
+    let none = text.replace("\"1 KiB\"", "\"0\"");
+    let error = SystemSpec::from_toml(&none).unwrap_err().to_string();
+    assert!(
+        error.contains("a grain of zero forwards nothing"),
+        "{error}"
+    );
+}
+
 /// Deletes, doubles or replaces lines and bytes of a system file.
 fn mutate(text: &str, edits: &[(u8, u16, u16)]) -> String {
     const WORDS: [&str; 12] = [

@@ -110,9 +110,29 @@ impl Outline {
         tiers
     }
 
+    /// Returns the law at some prices: rings forward in the grain of the protocol, if it has one.
+    fn form_at(&self, prices: &Prices) -> Form {
+        let is_sliced = matches!(
+            self.algorithm,
+            Some(Algorithm::Ring | Algorithm::BidirRing | Algorithm::TorusBucket)
+        );
+        match (self.form, prices.grain) {
+            (
+                Form::Sum {
+                    route: Route::Mean, ..
+                }
+                | Form::Stream { .. },
+                Some(grain),
+            ) if is_sliced => Form::Stream {
+                slice: grain.as_f64().max(1.0),
+            },
+            (form, _) => form,
+        }
+    }
+
     /// Returns the cost of a message as a function of its size.
     pub(super) fn cost(&self, prices: &Prices, tariff: &Tariff) -> Result<Cost, PlanError> {
-        Ok(match self.form {
+        Ok(match self.form_at(prices) {
             Form::Sum { route, flights } => Cost::Sum(self.sum(route, flights, tariff)),
             Form::Stream { slice } => {
                 let run = |step| self.run(step, tariff);

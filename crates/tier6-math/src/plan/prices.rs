@@ -8,7 +8,7 @@ use crate::parameters::{Parameters, Sharp};
 use crate::{PlanError, StepCost};
 use tier6_collective::Protocol;
 use tier6_system::{ByProtocol, LinkClass, Topology};
-use tier6_units::Micros;
+use tier6_units::{Bytes, Micros};
 
 /// What steps, bytes and calls cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,9 @@ pub struct Prices {
     /// Share of the wire rate that payload reaches, by
     /// [`LinkClassId`](tier6_system::LinkClassId): the efficiency, times the protocol's share.
     pub payload: Vec<f64>,
+    /// Bytes that a ring forwards at a time under the protocol; `None` for the grain of the
+    /// parameters.
+    pub grain: Option<Bytes>,
     /// α and rate of reduction inside a node.
     pub nvls: Option<InSwitch>,
     /// α and efficiency of reduction in the network.
@@ -63,6 +66,9 @@ impl Prices {
             software: parameters.software,
             steps,
             payload: payload.collect(),
+            grain: parameters
+                .protocol
+                .and_then(|protocol| *of(&topology.constants().grain, protocol)),
             nvls: parameters.nvls,
             sharp: parameters.sharp,
         }

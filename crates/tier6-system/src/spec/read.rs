@@ -15,6 +15,7 @@ use crate::place::{Place, Spelled};
 use crate::{SystemError, SystemProblem};
 pub(crate) use table::COUNT_MAX;
 use table::{Table, Value};
+use tier6_units::Bytes;
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -62,7 +63,7 @@ impl SystemSpec {
             chip: read_chip(&file.need("chip")?)?,
             software: file
                 .optional("software", |value| read_software(&value))?
-                .unwrap_or(SoftwareSpec { call: None }),
+                .unwrap_or_default(),
             nvls: file.optional("nvls", |value| read_nvls(&value))?,
             sharp: file.optional("sharp", |value| read_sharp(&value))?,
             g5: file.optional("g5", |value| g5::read_g5(&value))?,
@@ -126,9 +127,21 @@ fn read_step(value: &Value<'_>) -> Result<StepSpec, SystemError> {
 }
 
 fn read_software(value: &Value<'_>) -> Result<SoftwareSpec, SystemError> {
-    let table = value.table(&["call"])?;
+    let table = value.table(&["call", "grain"])?;
     Ok(SoftwareSpec {
         call: table.optional("call", |call| call.constant())?,
+        grain: table
+            .optional("grain", |grain| read_grain(&grain))?
+            .unwrap_or_default(),
+    })
+}
+
+fn read_grain(value: &Value<'_>) -> Result<ByProtocol<Option<Bytes>>, SystemError> {
+    let table = value.table(&["ll", "ll128", "simple"])?;
+    Ok(ByProtocol {
+        ll: table.optional("ll", |grain| grain.grain())?,
+        ll128: table.optional("ll128", |grain| grain.grain())?,
+        simple: table.optional("simple", |grain| grain.grain())?,
     })
 }
 

@@ -5,10 +5,12 @@ mod g5;
 
 use super::{
     Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,
-    FatTreeSpec, LinkSpec, NicSpec, PcieTreeSpec, SwitchSpec, SystemSpec, TierSpec, Wiring,
+    FatTreeSpec, LinkSpec, NicSpec, PcieTreeSpec, SoftwareSpec, SwitchSpec, SystemSpec, TierSpec,
+    Wiring,
 };
 use crate::constant::{Constant, Evidence, Provenance, Quantity};
 use std::fmt::Write;
+use tier6_units::Bytes;
 
 impl SystemSpec {
     /// Writes the system as a file that [`SystemSpec::from_toml`] reads.
@@ -19,9 +21,10 @@ impl SystemSpec {
             file.string("title", title);
         }
         file.chip(&self.chip);
-        if let Some(call) = &self.software.call {
+        if self.software != SoftwareSpec::default() {
             file.table("[software]");
-            file.constant("call", call);
+            file.optional("call", self.software.call.as_ref());
+            file.grain(&self.software.grain);
         }
         if let Some(nvls) = &self.nvls {
             file.table("[nvls]");
@@ -122,6 +125,21 @@ impl Text {
         if let Some(share) = &link.share {
             self.table(&format!("[links.{name}.share]"));
             self.by_protocol(share);
+        }
+    }
+
+    fn grain(&mut self, grain: &ByProtocol<Option<Bytes>>) {
+        let named = [
+            ("ll", grain.ll),
+            ("ll128", grain.ll128),
+            ("simple", grain.simple),
+        ];
+        let given: Vec<String> = named
+            .iter()
+            .filter_map(|(name, bytes)| Some(format!("{name} = \"{}\"", (*bytes)?)))
+            .collect();
+        if !given.is_empty() {
+            self.raw("grain", &format!("{{ {} }}", given.join(", ")));
         }
     }
 

@@ -225,6 +225,15 @@ impl<'a> Value<'a> {
         text.parse().map_err(|error| self.bad(format!("{error}")))
     }
 
+    /// Reads a size of at least one byte.
+    pub fn grain(&self) -> Result<Bytes, SystemError> {
+        let bytes = self.bytes()?;
+        if bytes.get() == 0 {
+            return Err(self.bad("a grain of zero forwards nothing".to_owned()));
+        }
+        Ok(bytes)
+    }
+
     pub fn items(&self) -> Result<Vec<Value<'a>>, SystemError> {
         let array = self.spanned.get_ref().as_array();
         let array = array.ok_or_else(|| self.wrong_type("an array"))?;
