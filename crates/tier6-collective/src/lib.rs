@@ -19,8 +19,8 @@ pub use collective::Collective;
 pub use datatype::{DataType, RedOp};
 pub use schedule::{
     BidirForm, Buffer, BuildError, BuildOptions, Dependent, Dependents, Distance, Endpoint, Flaw,
-    Flow, Follow, Grain, GroupId, Handshake, Layout, Memory, Op, PairBytes, Partner, Piece, Place,
-    Placement, PortId, Queue, RANKS_MAX, RankId, ReadError, ReadMscclError, Route, SCHEMA,
+    Flow, Fold, Follow, Grain, GroupId, Handshake, Layout, Memory, Op, PairBytes, Partner, Piece,
+    Place, Placement, PortId, Queue, RANKS_MAX, RankId, ReadError, ReadMscclError, Route, SCHEMA,
     Schedule, Slot, Steps, TorusPorts, Transfer, TransferId, Violation, build, offered, offers,
     read_json, read_msccl,
 };

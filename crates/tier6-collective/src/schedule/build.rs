@@ -9,6 +9,7 @@ mod bruck;
 mod chain;
 mod collnet;
 mod direct;
+mod halved_fold;
 mod halving_doubling;
 mod hierarchical;
 mod moves;
@@ -58,6 +59,8 @@ pub struct BuildOptions {
     pub bidir: BidirForm,
     /// Which partner comes first in halving-doubling.
     pub distance: Distance,
+    /// How halving-doubling takes in the ranks beyond a power of two.
+    pub fold: Fold,
     /// Who talks to whom in a step of a pairwise exchange.
     pub partner: Partner,
     /// The dimensions of the torus, their product N; rank r has the coordinates of r in mixed
@@ -88,6 +91,15 @@ pub enum Distance {
     Halving,
     /// The nearest, then twice as far: kinder to rings.
     Doubling,
+}
+
+/// How halving-doubling takes in the ranks beyond the largest power of two p.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fold {
+    /// Rank p + i hands all to rank i and gets the result from it: 2 steps and about 2M/B more.
+    Whole,
+    /// Ranks i and p + i each work for half of the message: 2 steps and about M/B more.
+    Halves,
 }
 
 /// Who talks to whom in step k of a pairwise exchange.
@@ -137,6 +149,17 @@ pub enum BuildError {
         ranks: u32,
         /// What else would do.
         hint: &'static str,
+    },
+    /// The form needs an even number.
+    #[error(
+        "`{algorithm}` needs an even number, not {ranks} ranks; hint: use halving_doubling, which \
+         folds the other ranks, or ring"
+    )]
+    NeedsEven {
+        /// The algorithm.
+        algorithm: Algorithm,
+        /// N.
+        ranks: u32,
     },
     /// The number of ranks per node is not known.
     #[error("`{algorithm}` tells nodes apart; hint: set the ranks per node")]
@@ -193,8 +216,8 @@ pub enum BuildError {
 
 impl BuildOptions {
     /// Returns the options for N ranks and M bytes: root 0, one piece, nodes unknown, the short
-    /// side of bidirectional rings, distance halving, partners by shift, all ports of a torus,
-    /// unlimited aggregation, whole messages.
+    /// side of bidirectional rings, distance halving, whole folds, partners by shift, all ports of
+    /// a torus, unlimited aggregation, whole messages.
     pub const fn new(ranks: u32, bytes: Bytes) -> Self {
         Self {
             ranks,
@@ -204,6 +227,7 @@ impl BuildOptions {
             ranks_per_node: None,
             bidir: BidirForm::ShortSide,
             distance: Distance::Halving,
+            fold: Fold::Whole,
             partner: Partner::Shift,
             torus: None,
             torus_ports: TorusPorts::All,

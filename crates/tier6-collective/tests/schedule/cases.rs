@@ -1,8 +1,8 @@
 //! Every algorithm with every option that changes its shape, for a number of ranks.
 
 use tier6_collective::{
-    Algorithm, BidirForm, BuildOptions, Distance, Partner, RankId, Schedule, TorusPorts, build,
-    offered,
+    Algorithm, BidirForm, BuildOptions, Distance, Fold, Partner, RankId, Schedule, TorusPorts,
+    build, offered,
 };
 use tier6_units::Bytes;
 
@@ -52,7 +52,15 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
         }
         Algorithm::BidirRing => vec![in_pieces(2), with(&|o| o.bidir = BidirForm::SplitData)],
         Algorithm::HalvingDoubling => {
-            vec![plain.clone(), with(&|o| o.distance = Distance::Doubling)]
+            let near = with(&|o| o.distance = Distance::Doubling);
+            let mut list = vec![plain.clone(), near.clone()];
+            if !ranks.is_power_of_two() {
+                list.extend([plain, &near].map(|form| BuildOptions {
+                    fold: Fold::Halves,
+                    ..form.clone()
+                }));
+            }
+            list
         }
         Algorithm::Pairwise if ranks.is_power_of_two() => vec![
             with(&|o| o.root = RankId(ranks / 2)),
@@ -81,7 +89,7 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
                     .map(|ports| with(&|o| (o.torus, o.torus_ports) = (Some(shape.clone()), ports)))
             })
             .collect(),
-        Algorithm::Swing if !ranks.is_power_of_two() => Vec::new(),
+        Algorithm::Swing if !ranks.is_multiple_of(2) => Vec::new(),
         Algorithm::RecursiveDoubling
         | Algorithm::Bruck
         | Algorithm::OneShot

@@ -1,7 +1,8 @@
 //! Steps, bytes and reductions per rank are those of FACTS B.1, B.3, B.6, B.7 and B.8.
 
 use tier6_collective::{
-    Algorithm, BidirForm, BuildOptions, Collective, Distance, Schedule, TorusPorts, build, offers,
+    Algorithm, BidirForm, BuildOptions, Collective, Distance, Fold, Schedule, TorusPorts, build,
+    offers,
 };
 use tier6_units::Bytes;
 
@@ -173,6 +174,50 @@ fn halving_doubling_and_recursive_doubling() {
         assert_eq!(cost(&doubling).sent, u64::from(ranks.ilog2()) * m + fold);
         let expected = u64::from(ranks.ilog2()) * m + fold;
         assert_eq!(cost(&doubling).reduced, expected, "{ranks}");
+    }
+}
+
+/// The most that a rank sends in each step, summed.
+fn sent_by_step(schedule: &Schedule) -> u64 {
+    let steps = schedule.steps();
+    let mut sent = vec![vec![0; schedule.ranks() as usize]; steps.count as usize];
+    for (id, transfer) in schedule.iter().filter(|(_, t)| !t.is_local()) {
+        let rank = transfer.issuer().expect("ranks send");
+        sent[steps.of[id.index()] as usize][rank.index()] += transfer.bytes;
+    }
+    let most = |ranks: Vec<u64>| ranks.into_iter().max().unwrap();
+    sent.into_iter().map(most).sum()
+}
+
+#[test]
+fn halved_folds_cost_half_as_much() {
+    use Collective::{AllGather, AllReduce, ReduceScatter};
+    for ranks in (3..=64_u32).filter(|ranks| !ranks.is_power_of_two()) {
+        let m = message(ranks) * 3;
+        let core = u64::from(1_u32 << ranks.ilog2());
+        let halving = 2 * (core - 1) * (m / core);
+        for distance in [Distance::Halving, Distance::Doubling] {
+            let fold = |fold| {
+                let mut options = BuildOptions::new(ranks, Bytes::new(m));
+                (options.distance, options.fold) = (distance, fold);
+                move |collective| made(collective, Algorithm::HalvingDoubling, &options)
+            };
+            let (whole, halves) = (fold(Fold::Whole), fold(Fold::Halves));
+            assert_eq!(sent_by_step(&whole(AllReduce)), halving + 2 * m, "{ranks}");
+            let all_reduce = halves(AllReduce);
+            // Less where ranks without a pair start while others fold.
+            assert!(sent_by_step(&all_reduce) <= halving + m, "{ranks}");
+            assert_eq!(cost(&all_reduce).sent, halving / 2 + m, "{ranks}: a pair's");
+            assert_eq!(all_reduce.steps().count, 2 * ranks.ilog2() + 2);
+            // One of a pair adds M/2 of the other's, and then works on that half.
+            let reduced = all_reduce.reduced_bytes().into_iter().max().unwrap();
+            assert_eq!(reduced, m / 2 + halving / 4, "{ranks}");
+            for collective in [AllGather, ReduceScatter] {
+                let (whole, halves) = (whole(collective), halves(collective));
+                assert_eq!(halves.steps().count, ranks.ilog2() + 1);
+                assert!(sent_by_step(&halves) < sent_by_step(&whole), "{ranks}");
+            }
+        }
     }
 }
 
@@ -365,17 +410,17 @@ fn torus_and_swing() {
             );
         }
     }
-    for ranks in [2, 4, 8, 16, 32, 64] {
+    for ranks in (2..=64).step_by(2) {
         let m = message(ranks);
         let options = BuildOptions::new(ranks, Bytes::new(m));
         let once = but_one(ranks, m / u64::from(ranks));
         let swing = made(Collective::AllReduce, Algorithm::Swing, &options);
         let expected = Cost {
-            steps: 2 * ranks.ilog2(),
+            steps: 2 * ranks.next_power_of_two().ilog2(),
             sent: 2 * once,
             reduced: once,
         };
-        assert_eq!(cost(&swing), expected);
+        assert_eq!(cost(&swing), expected, "{ranks}");
     }
 }
 

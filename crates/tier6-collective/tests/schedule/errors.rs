@@ -46,8 +46,8 @@ fn every_refusal_names_a_way_out() {
         "1 ranks; hint: schedules are unrolled for 2 to 4096 ranks",
     );
     check(
-        refusal(AllReduce, Algorithm::Swing, 6, plain),
-        "`swing` needs a power of two, not 6 ranks; hint: use halving_doubling, which folds the \
+        refusal(AllReduce, Algorithm::Swing, 7, plain),
+        "`swing` needs an even number, not 7 ranks; hint: use halving_doubling, which folds the \
          other ranks, or ring",
     );
     check(

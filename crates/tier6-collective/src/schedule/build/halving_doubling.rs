@@ -4,9 +4,10 @@
 //! that holds the partner's block (distance halving), or with r xor 2^k the blocks that agree
 //! with the partner's low k + 1 bits (distance doubling). The doubling is the halving backwards.
 //!
-//! For other N, the N - p ranks from p on fold into the first ones before and out after: for
-//! AllReduce the whole vector each way, 2 steps and about 2M/B more (the plain form of FACTS B.1);
+//! For other N, the N - p ranks from p on fold into the first ones before and out after. The plain
+//! form is here: for AllReduce the whole vector each way, 2 steps and about 2M/B more (FACTS B.1);
 //! for the other two collectives a rank's own block goes one way and all others the other way.
+//! Halved folds are in a file of their own.
 
 use crate::Collective;
 use crate::schedule::Schedule;
@@ -15,14 +16,15 @@ use crate::schedule::ids::{PortId, Slot};
 use crate::schedule::transfer::{Leg, Op, Piece};
 
 use super::moves::{self, Move};
-use super::{Distance, Job};
+use super::{Distance, Fold, Job, halved_fold};
 
 const PORT: PortId = PortId(0);
 
 pub(super) fn build(job: &Job) -> Schedule {
     let distance = job.options.distance;
-    match job.collective {
-        Collective::AllReduce => all_reduce(job, distance),
+    match (job.collective, job.options.fold) {
+        (_, Fold::Halves) if !job.ranks().is_power_of_two() => halved_fold::build(job, distance),
+        (Collective::AllReduce, _) => all_reduce(job, distance),
         _ => with_blocks(job, distance),
     }
 }
@@ -81,6 +83,17 @@ pub(super) const fn core_of(ranks: u32) -> u32 {
     1 << ranks.ilog2()
 }
 
+impl Distance {
+    /// Returns the bit in which the partners of a step of the halving differ, and the bits that a
+    /// rank shares with all owners of what it holds after it.
+    pub(super) const fn step(self, core: u32, step: u32) -> (u32, u32) {
+        match self {
+            Self::Halving => (core >> (step + 1), !((core >> (step + 1)) - 1)),
+            Self::Doubling => (1 << step, (1 << (step + 1)) - 1),
+        }
+    }
+}
+
 /// Returns the moves of the doubling AllGather over `core` ranks; `blocks` tells the blocks that
 /// a rank of the core stands for.
 fn doubling(
@@ -92,11 +105,7 @@ fn doubling(
     let levels = core.ilog2();
     let mut list = Vec::new();
     for step in (0..levels).rev() {
-        // Which bits a rank shares with all owners of what it holds.
-        let (bit, shared) = match distance {
-            Distance::Halving => (core >> (step + 1), !((core >> (step + 1)) - 1)),
-            Distance::Doubling => (1 << step, (1 << (step + 1)) - 1),
-        };
+        let (bit, shared) = distance.step(core, step);
         for rank in 0..core {
             let held = (0..core).filter(|owner| owner & shared == rank & shared);
             let mut held: Vec<Slot> = held
