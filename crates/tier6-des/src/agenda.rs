@@ -51,6 +51,11 @@ impl<E> Agenda<E> {
         self.added += 1;
     }
 
+    /// Returns the time of the next event.
+    pub fn next_time(&self) -> Option<SimTime> {
+        self.heap.peek().map(|Reverse(entry)| entry.time)
+    }
+
     /// Takes the next event and moves the time to it.
     pub fn pop(&mut self) -> Option<(SimTime, E)> {
         let Reverse(entry) = self.heap.pop()?;

@@ -2,5 +2,7 @@
 //! numbers. It knows no network.
 
 mod agenda;
+mod limits;
 
 pub use agenda::Agenda;
+pub use limits::{LimitReached, Limits};

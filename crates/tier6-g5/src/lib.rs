@@ -9,16 +9,21 @@
 //! Time is integer picoseconds. A run is a function of its inputs and a seed: no clock, no I/O,
 //! no order of a hash map.
 
+mod account;
 mod cdma;
+mod chip;
+pub mod congestion;
 mod fabric;
 mod fault;
 mod flow;
 pub mod network;
+mod packet;
 mod parameters;
 mod platform;
 mod program;
 pub mod rc_link;
 mod result;
+mod run;
 pub mod switch;
 mod timeline;
 
@@ -35,4 +40,5 @@ pub use program::{Dependency, Follows, Lowered, Needs, Program};
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,
 };
+pub use run::{Job, Recording, RunError, RunOptions, SetupError, run};
 pub use timeline::{Span, Timeline, Track};

@@ -4,6 +4,8 @@ use tier6_collective::TransferId;
 use tier6_system::LinkId;
 use tier6_units::SimTime;
 
+use crate::Timeline;
+
 /// The result of a run that ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
@@ -17,8 +19,10 @@ pub struct RunResult {
     pub critical_path: Vec<PathStep>,
     /// What each link carried, by link.
     pub links: Vec<(LinkId, LinkAccount)>,
-    /// What each chip did, by rank.
+    /// What each chip did, by rank, one job after another.
     pub chips: Vec<ChipAccount>,
+    /// When each job began and ended.
+    pub jobs: Vec<(SimTime, SimTime)>,
     /// What limited the run.
     pub bottleneck: Bottleneck,
     /// Events handled.
@@ -27,6 +31,8 @@ pub struct RunResult {
     pub messages: u64,
     /// Packets times links crossed; 0 for `flow`.
     pub packet_hops: u64,
+    /// What happened when, if the run kept it.
+    pub timeline: Option<Timeline>,
 }
 
 /// Where the time of the critical path went.
@@ -45,9 +51,12 @@ pub struct Parts {
     pub stall: SimTime,
 }
 
-/// One step of the critical path: a transfer, and when it began and ended.
+/// One step of the critical path: a transfer, when it could begin, and when that had happened
+/// which the next step waited for: its completion, or that its port was free again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathStep {
+    /// The job.
+    pub job: u32,
     /// The transfer.
     pub transfer: TransferId,
     /// The rank that sends.
@@ -56,7 +65,7 @@ pub struct PathStep {
     pub to: u32,
     /// When it could begin.
     pub ready: SimTime,
-    /// When it was complete.
+    /// When the next step could go on.
     pub done: SimTime,
 }
 

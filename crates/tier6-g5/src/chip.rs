@@ -1,0 +1,342 @@
+//! The chips: they start transfers when all that a transfer waits for has happened, hand messages
+//! to the network, reduce what arrives, and tell those who wait.
+//!
+//! A transfer goes through these stages; the ideal parameters skip all but the marked ones.
+//!
+//! * *ready*\*: what it depends on is complete, it is first in the queue of its port, its rank has
+//!   entered the call, and (rendezvous) the receiver has posted its credit;
+//! * it takes a thread on each engine that it goes over, and after `start` its bytes are ready to
+//!   go; the next transfers of the port may get as far meanwhile, if there are threads;
+//! * *sent*\*: the message of the transfer before has left the port, and now its own leaves;
+//! * *arrived*\*: with rendezvous, a response goes back and then a note that all is written;
+//! * reduced: the memory of the receiver has added it, one thing after another;
+//! * *complete*\* after `sync`: now those who wait for it are told.
+//!
+//! With slices as grain all that happens slice by slice; only the receiver's credit is for the
+//! transfer as a whole. Local transfers take the memory only.
+
+mod begin;
+mod engines;
+mod finish;
+mod issue;
+mod pending;
+mod rendezvous;
+mod slab;
+mod slices;
+mod waits;
+
+use std::collections::{HashMap, VecDeque};
+
+use tier6_collective::{GroupId, Handshake, Op, RankId, Route, Transfer, TransferId};
+use tier6_system::ChipId;
+use tier6_units::{ByteTime, SimTime};
+
+use crate::FabricError;
+use crate::account::{Chain, Clock, Nominal, PathLog, StepId};
+use crate::network::{Network, Notice, PathId};
+use crate::program::Dependency;
+use crate::run::World;
+use crate::{Cdma, Job, Memory, Program};
+
+pub(crate) use waits::Shape;
+
+use engines::Hardware;
+use pending::Pending;
+use slab::Slab;
+
+/// What happens on chips at a time of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ChipEvent {
+    /// A rank enters the call.
+    Enter(SeatId),
+    /// The bytes of a flight are ready to go.
+    Started(FlightId),
+    /// The sender holds the response.
+    Answered(FlightId),
+    /// The receiver knows that all is written.
+    Written(FlightId),
+    /// The memory of the receiver is done with it.
+    Reduced(FlightId),
+    /// Those who wait may be told.
+    Complete(FlightId),
+    /// A credit is with the sender.
+    Credit(u32),
+}
+
+/// A rank of a job, over all jobs.
+pub(crate) type SeatId = u32;
+pub(crate) type QueueId = u32;
+pub(crate) type FlightId = u32;
+
+/// A slice of a transfer of a job: one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) job: u32,
+    pub(crate) transfer: TransferId,
+    pub(crate) slice: u32,
+}
+
+pub(crate) struct Chips<'a> {
+    pub(crate) cdma: Cdma,
+    pub(crate) memory: Memory,
+    pub(crate) jobs: Vec<JobState<'a>>,
+    pub(crate) seats: Vec<Seat>,
+    hardware: Vec<Hardware>,
+    queues: Slab<Queue>,
+    flights: Slab<Flight>,
+    /// Credits on their way to the sender.
+    credits: Slab<(u32, TransferId, Chain)>,
+    /// What was complete at once.
+    work: VecDeque<FlightId>,
+    /// Lists that are filled and emptied within one event.
+    told: Vec<Dependency>,
+    pub(crate) log: PathLog,
+    pub(crate) totals: Totals,
+}
+
+/// What a run counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Totals {
+    pub(crate) transfers: u64,
+    pub(crate) done: u64,
+    pub(crate) messages: u64,
+    /// Bytes handed to the network and come out of it.
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_arrived: u64,
+    /// When the last transfer was complete.
+    pub(crate) end: SimTime,
+    /// Why then.
+    pub(crate) last: Chain,
+}
+
+pub(crate) struct JobState<'a> {
+    pub(crate) program: &'a dyn Program,
+    pub(crate) start: SimTime,
+    pub(crate) flow: u32,
+    pub(crate) first_seat: SeatId,
+    first_queue: QueueId,
+    pending: Pending,
+    /// Queues of transfers in several slices that have no port.
+    loose: HashMap<TransferId, QueueId>,
+    /// Ranks that have not entered.
+    outside: u32,
+    pub(crate) done: u64,
+    pub(crate) end: SimTime,
+}
+
+/// A rank of a job.
+pub(crate) struct Seat {
+    pub(crate) chip: ChipId,
+    /// Its index among the chips in use.
+    hardware: u32,
+    entered: bool,
+    enters: SimTime,
+    /// Who goes on when it enters.
+    held: Vec<Held>,
+    /// The last path that it sent along.
+    route: Option<(PathKey, PathFacts)>,
+    pub(crate) clock: Clock,
+}
+
+/// Who waits for a rank to enter.
+#[derive(Debug, Clone, Copy)]
+enum Held {
+    Queue(QueueId),
+    Loose(Node),
+    Receive(u32, TransferId),
+}
+
+/// A queue of a rank's port, or of the slices of a transfer that has none.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    next: Option<Node>,
+    /// Flights whose bytes are not on their way yet, in order.
+    staged: VecDeque<FlightId>,
+    sending: bool,
+    waits_for_thread: bool,
+    wants_credit: bool,
+    is_loose: bool,
+}
+
+/// What is known of a path.
+#[derive(Debug, Clone, Copy)]
+struct PathFacts {
+    path: PathId,
+    latency: SimTime,
+    byte_time: ByteTime,
+}
+
+/// What a path of a rank depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PathKey {
+    Rank(RankId),
+    Multicast(GroupId),
+    LoadReduce(GroupId),
+    Aggregate(GroupId),
+}
+
+/// A message between the moment in which it became ready and its completion.
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    node: Node,
+    route: Route,
+    op: Op,
+    queue: Option<QueueId>,
+    /// Who issued it.
+    seat: SeatId,
+    bytes: u64,
+    slices: u32,
+    /// The path; `None` for what stays on a chip.
+    path: Option<PathFacts>,
+    /// What it would take unloaded, but for the memory.
+    nominal: Nominal,
+    engines: u32,
+    is_started: bool,
+    /// What must still be over before its place is used again: itself, and the response when
+    /// the network sends one.
+    holds: u8,
+    /// The way until it was ready, and when that was.
+    chain: Chain,
+    ready: SimTime,
+    step: Option<StepId>,
+    /// When it left, for the timeline.
+    left: SimTime,
+}
+
+impl Chips<'_> {
+    /// Says whether all transfers are complete.
+    pub(crate) fn are_done(&self) -> bool {
+        self.totals.done == self.totals.transfers
+    }
+
+    /// Says whether [`Chips::work`] has something to do.
+    pub(crate) fn have_work(&self) -> bool {
+        !self.work.is_empty()
+    }
+
+    /// Completes what was complete at once.
+    pub(crate) fn work<N: Network>(
+        &mut self,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        match self.work.pop_front() {
+            Some(flight) => self.complete(flight, world),
+            None => Ok(()),
+        }
+    }
+
+    /// Handles an event.
+    pub(crate) fn handle<N: Network>(
+        &mut self,
+        event: ChipEvent,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        match event {
+            ChipEvent::Enter(seat) => self.enter(seat, world),
+            ChipEvent::Started(flight) => self.started(flight, world),
+            ChipEvent::Answered(flight) => self.answered(flight, world),
+            ChipEvent::Written(flight) => self.land(flight, world),
+            ChipEvent::Reduced(flight) => self.reduced(flight, world),
+            ChipEvent::Complete(flight) => self.complete(flight, world),
+            ChipEvent::Credit(credit) => self.credit_arrives(credit, world),
+        }
+    }
+
+    /// Handles what the network says.
+    pub(crate) fn notice<N: Network>(
+        &mut self,
+        notice: Notice,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        match notice {
+            Notice::Sent(id) => self.sent(id.0, world),
+            Notice::Arrived(id) => self.arrived(id.0, world),
+            Notice::Answered(id) => self.response(id.0, world),
+            // The run has stopped.
+            Notice::Fatal { .. } => Ok(()),
+        }
+    }
+
+    fn program(&self, job: u32) -> &dyn Program {
+        self.jobs[job as usize].program
+    }
+
+    fn seat_of(&self, job: u32, rank: RankId) -> SeatId {
+        self.jobs[job as usize].first_seat + rank.0
+    }
+
+    fn hardware_of(&mut self, seat: SeatId) -> &mut Hardware {
+        let hardware = self.seats[seat as usize].hardware;
+        &mut self.hardware[hardware as usize]
+    }
+
+    fn clock(&mut self, seat: SeatId) -> &mut Clock {
+        &mut self.seats[seat as usize].clock
+    }
+
+    /// Returns who issues a transfer; the first member for an aggregation.
+    fn issuer(&self, job: u32, transfer: &Transfer) -> SeatId {
+        let rank = transfer.issuer().or_else(|| match transfer.route {
+            Route::Aggregate { group } => self.program(job).group(group).first().copied(),
+            Route::Send { .. } | Route::Multicast { .. } | Route::LoadReduce { .. } => None,
+        });
+        self.seat_of(job, rank.unwrap_or(RankId(0)))
+    }
+
+    /// Says whether sender and receiver agree on a transfer first.
+    fn is_rendezvous(&self, job: u32, transfer: &Transfer) -> bool {
+        self.program(job).handshake() == Handshake::Rendezvous
+            && matches!(transfer.route, Route::Send { .. })
+            && !self.is_local(job, transfer)
+    }
+
+    /// Says whether a transfer stays on one chip and crosses no link.
+    fn is_local(&self, job: u32, transfer: &Transfer) -> bool {
+        let Route::Send { src, dst } = transfer.route else {
+            return false;
+        };
+        let chip = |rank| self.seats[self.seat_of(job, rank) as usize].hardware;
+        src == dst || chip(src) == chip(dst)
+    }
+}
+
+impl Flight {
+    /// Returns the way until `now`, the bytes still on the path.
+    fn chain_at_sender(&self, start: SimTime, now: SimTime) -> Chain {
+        let nominal = Nominal {
+            latency: start,
+            ..self.nominal
+        };
+        let chain = self.chain.after(now - self.ready, nominal);
+        Chain {
+            step: self.step,
+            ..chain
+        }
+    }
+
+    /// Returns the way until `now`, the bytes at the receiver.
+    fn chain_at_receiver(&self, now: SimTime) -> Chain {
+        let chain = self.chain.after(now - self.ready, self.nominal);
+        Chain {
+            step: self.step,
+            ..chain
+        }
+    }
+}
+
+impl<'a> From<&Job<'a>> for JobState<'a> {
+    fn from(job: &Job<'a>) -> Self {
+        Self {
+            program: job.program,
+            start: job.start,
+            flow: job.flow,
+            first_seat: 0,
+            first_queue: 0,
+            pending: Pending::default(),
+            loose: HashMap::new(),
+            outside: job.program.ranks(),
+            done: 0,
+            end: job.start,
+        }
+    }
+}

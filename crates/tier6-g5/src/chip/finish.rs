@@ -1,0 +1,309 @@
+//! From arrived to complete, and who is told.
+
+use tier6_collective::{Op, RankId, Route, TransferId};
+use tier6_units::SimTime;
+
+use super::pending::Part;
+use super::rendezvous::Side;
+use super::{ChipEvent, Chips, FlightId, Node};
+use crate::FabricError;
+use crate::account::{Chain, Doing};
+use crate::network::{Network, Responses};
+use crate::program::{Dependency, Follows};
+use crate::run::World;
+use crate::{Span, Track};
+
+impl Chips<'_> {
+    /// The last byte is at the receiver.
+    pub(super) fn arrived<N: Network>(
+        &mut self,
+        id: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let flight = self.flights[id];
+        self.totals.bytes_arrived += flight.bytes;
+        let responses = world.network.responses();
+        if responses == Responses::Modelled {
+            self.flights[id].holds += 1;
+        }
+        let job = flight.node.job;
+        let transfer = self.program(job).transfer(flight.node.transfer);
+        if !self.is_rendezvous(job, &transfer) {
+            return self.land(id, world);
+        }
+        let back = self.latency_back(job, &transfer, world)?;
+        self.flights[id].nominal.latency += back;
+        if responses == Responses::Unmodelled {
+            world.at(world.now() + back, ChipEvent::Answered(id));
+        }
+        Ok(())
+    }
+
+    /// The network says that the response has come.
+    pub(super) fn response<N: Network>(
+        &mut self,
+        id: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let node = self.flights[id].node;
+        let transfer = self.program(node.job).transfer(node.transfer);
+        if self.is_rendezvous(node.job, &transfer) {
+            self.answered(id, world)?;
+        }
+        self.release(id);
+        Ok(())
+    }
+
+    /// What has arrived is there to be used: a reduction first takes the receiver's memory.
+    pub(super) fn land<N: Network>(
+        &mut self,
+        id: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let now = world.now();
+        let flight = self.flights[id];
+        let receiver = match flight.route {
+            Route::Send { dst, .. } if flight.op == Op::Reduce => Some(dst),
+            _ => None,
+        };
+        if let Some(rank) = receiver {
+            let seat = self.seat_of(flight.node.job, rank);
+            let enters = self.seats[seat as usize].enters;
+            let work = self.memory.reduce.of_bytes(flight.bytes);
+            if work > SimTime::ZERO || enters > now {
+                self.flights[id].nominal.reduce += work;
+                let done = self.hardware_of(seat).use_memory(now.max(enters), work);
+                self.clock(seat).begin(Doing::Reducing, now);
+                self.record_memory(seat, flight.node, done - work, done, world);
+                world.at(done, ChipEvent::Reduced(id));
+                return Ok(());
+            }
+        }
+        self.synchronise(id, world)
+    }
+
+    /// The memory is done.
+    pub(super) fn reduced<N: Network>(
+        &mut self,
+        id: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let flight = self.flights[id];
+        let rank = match flight.route {
+            Route::Send { dst, .. } => dst,
+            Route::Multicast { .. } | Route::LoadReduce { .. } | Route::Aggregate { .. } => {
+                RankId(0)
+            }
+        };
+        let seat = self.seat_of(flight.node.job, rank);
+        self.clock(seat).end(Doing::Reducing, world.now());
+        if flight.path.is_some() {
+            self.synchronise(id, world)
+        } else {
+            self.complete(id, world)
+        }
+    }
+
+    fn synchronise<N: Network>(
+        &mut self,
+        id: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let sync = self.cdma.sync;
+        if sync == SimTime::ZERO {
+            return self.complete(id, world);
+        }
+        self.flights[id].nominal.latency += sync;
+        world.at(world.now() + sync, ChipEvent::Complete(id));
+        Ok(())
+    }
+
+    /// Begins a copy or reduction inside a chip.
+    pub(super) fn begin_local<N: Network>(&mut self, id: FlightId, world: &mut World<'_, '_, N>) {
+        let now = world.now();
+        let flight = self.flights[id];
+        let per_byte = match flight.op {
+            Op::Copy => self.memory.copy,
+            Op::Reduce => self.memory.reduce,
+        };
+        let work = per_byte.of_bytes(flight.bytes);
+        if let Some(queue) = flight.queue {
+            self.queues[queue].sending = true;
+        }
+        if work == SimTime::ZERO {
+            self.work.push_back(id);
+            return;
+        }
+        self.flights[id].nominal.reduce = work;
+        let rank = match flight.route {
+            Route::Send { dst, .. } => dst,
+            Route::Multicast { .. } | Route::LoadReduce { .. } | Route::Aggregate { .. } => {
+                RankId(0)
+            }
+        };
+        let seat = self.seat_of(flight.node.job, rank);
+        let done = self.hardware_of(seat).use_memory(now, work);
+        self.clock(seat).begin(Doing::Reducing, now);
+        self.record_memory(seat, flight.node, done - work, done, world);
+        world.at(done, ChipEvent::Reduced(id));
+    }
+
+    /// A slice is complete: those who wait for it are told, and when it was the last one also
+    /// those who wait for the transfer.
+    pub(super) fn complete<N: Network>(
+        &mut self,
+        id: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let now = world.now();
+        let flight = self.flights[id];
+        let Node { job, transfer, .. } = flight.node;
+        let chain = flight.chain_at_receiver(now);
+        debug_assert_eq!(chain.parts.total(), now, "parts sum to the time");
+        let is_whole = flight.slices == 1 || {
+            let pending = &mut self.jobs[job as usize].pending;
+            let is_last = pending.add(transfer, Part::Complete) == flight.slices;
+            if is_last {
+                pending.forget(transfer, Part::Complete);
+            }
+            is_last
+        };
+        if is_whole {
+            self.count(&flight.route, job, flight.seat, chain, now);
+        }
+        let body = self.program(job).transfer(transfer);
+        let is_rendezvous = self.is_rendezvous(job, &body);
+        let side = if is_rendezvous {
+            Side::Receiver
+        } else {
+            Side::Both
+        };
+        self.release(id);
+        self.tell(flight.node, is_whole, side, chain, world)?;
+        if is_rendezvous && is_whole {
+            self.receive_over(job, &body, chain, world)?;
+        }
+        if let (Some(queue), None) = (flight.queue, flight.path) {
+            self.queues[queue].sending = false;
+            self.try_staged(queue, world);
+            self.try_queue(queue, chain, world)?;
+            self.drop_loose(queue, flight.node);
+        }
+        Ok(())
+    }
+
+    /// Counts a transfer that is complete.
+    fn count(&mut self, route: &Route, job: u32, issuer: u32, chain: Chain, now: SimTime) {
+        self.totals.done += 1;
+        self.totals.end = now;
+        self.totals.last = chain;
+        let state = &mut self.jobs[job as usize];
+        state.done += 1;
+        state.end = now;
+        let (program, first) = (state.program, state.first_seat);
+        self.clock(issuer).done(now);
+        match *route {
+            Route::Send { dst, .. } | Route::LoadReduce { dst, .. } => {
+                let seat = self.seat_of(job, dst);
+                self.clock(seat).done(now);
+            }
+            Route::Multicast { group, .. } | Route::Aggregate { group } => {
+                for rank in program.group(group) {
+                    self.seats[(first + rank.0) as usize].clock.done(now);
+                }
+            }
+        }
+    }
+
+    /// Tells those who wait for a slice, or for its transfer when it `is_whole`.
+    pub(super) fn tell<N: Network>(
+        &mut self,
+        node: Node,
+        is_whole: bool,
+        side: Side,
+        chain: Chain,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let mut told = std::mem::take(&mut self.told);
+        told.clear();
+        let program = self.jobs[node.job as usize].program;
+        program.dependents(node.transfer, &mut told);
+        for &Dependency { transfer, follows } in &told {
+            let part = match follows {
+                Follows::BySlice => Part::Slice(node.slice),
+                Follows::Whole if is_whole => Part::Whole,
+                Follows::Whole => continue,
+            };
+            if side == Side::Both {
+                self.met(node.job, transfer, part, chain, world)?;
+            } else {
+                self.met_at(side, node, transfer, part, is_whole, chain, world)?;
+            }
+        }
+        self.told = told;
+        Ok(())
+    }
+
+    /// Something that a transfer waits for has happened.
+    pub(super) fn met<N: Network>(
+        &mut self,
+        job: u32,
+        transfer: TransferId,
+        part: Part,
+        chain: Chain,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let state = &mut self.jobs[job as usize];
+        let count = state.pending.add(transfer, part);
+        let needs = state.program.needs(transfer);
+        let needed = match part {
+            Part::Whole => needs.whole,
+            Part::Slice(_) => needs.by_slice,
+            Part::Credit | Part::Receive | Part::Complete | Part::Answered => 1,
+        };
+        if count < needed {
+            return Ok(());
+        }
+        let body = state.program.transfer(transfer);
+        if let (Some(rank), Some(port)) = (body.issuer(), body.port) {
+            let ports = state.program.ports();
+            let queue = state.first_queue + rank.0 * ports + u32::from(port.0);
+            let is_first = self.queues[queue]
+                .next
+                .is_some_and(|next| next.transfer == transfer);
+            if is_first {
+                self.try_queue(queue, chain, world)?;
+            }
+            return Ok(());
+        }
+        self.try_loose(job, transfer, chain, world)
+    }
+
+    fn release(&mut self, id: FlightId) {
+        let flight = &mut self.flights[id];
+        flight.holds -= 1;
+        if flight.holds == 0 {
+            self.flights.free(id);
+        }
+    }
+
+    fn record_memory<N: Network>(
+        &self,
+        seat: u32,
+        node: Node,
+        start: SimTime,
+        end: SimTime,
+        world: &mut World<'_, '_, N>,
+    ) {
+        if let Some(timeline) = world.timeline.as_deref_mut() {
+            timeline.spans.push(Span {
+                track: Track::Memory {
+                    rank: seat - self.jobs[node.job as usize].first_seat,
+                },
+                name: format!("memory, transfer {}", node.transfer),
+                start,
+                end,
+            });
+        }
+    }
+}

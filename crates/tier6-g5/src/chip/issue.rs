@@ -1,0 +1,434 @@
+//! From ready to sent.
+
+use tier6_collective::{Handshake, RankId, Route, Transfer, TransferId};
+use tier6_units::SimTime;
+
+use super::engines::Waiting;
+use super::pending::Part;
+use super::slices::Slices;
+use super::{ChipEvent, Chips, Flight, FlightId, Held, Node, PathFacts, PathKey, Queue, QueueId};
+use crate::FabricError;
+use crate::PathRequest;
+use crate::account::{Chain, Doing, Nominal, Step};
+use crate::network::{Message, MessageId, Network};
+use crate::run::World;
+use crate::{Needs, Span, Track};
+
+/// How far a transfer is on its way to being issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Readiness {
+    Ready,
+    /// It waits for data of somebody.
+    Data,
+    /// It waits for the receiver's credit only.
+    Credit,
+}
+
+impl Chips<'_> {
+    /// Issues what it can from the head of a queue. `chain` is the way until now.
+    pub(super) fn try_queue<N: Network>(
+        &mut self,
+        queue: QueueId,
+        chain: Chain,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let is_unstaged = self.cdma.start == SimTime::ZERO;
+        while let Some(node) = self.queues[queue].next {
+            if is_unstaged && self.queues[queue].sending || self.queues[queue].waits_for_thread {
+                break;
+            }
+            let transfer = self.program(node.job).transfer(node.transfer);
+            match self.readiness(node, &transfer) {
+                Readiness::Ready => {}
+                Readiness::Data => break,
+                Readiness::Credit => {
+                    self.await_credit(queue, node.job, &transfer, world);
+                    break;
+                }
+            }
+            if let Some(seat) = self.still_outside(node.job, &transfer) {
+                self.seats[seat as usize].held.push(Held::Queue(queue));
+                break;
+            }
+            if !self.issue(node, transfer, Some(queue), chain, world)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Issues a transfer that has no port, if it is ready.
+    pub(super) fn try_loose<N: Network>(
+        &mut self,
+        job: u32,
+        transfer: TransferId,
+        chain: Chain,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let body = self.program(job).transfer(transfer);
+        let node = Node {
+            job,
+            transfer,
+            slice: 0,
+        };
+        let slices = Slices::of(self.program(job).grain(), body.bytes);
+        if slices.count > 1 {
+            let queue = self.loose_queue(node);
+            return self.try_queue(queue, chain, world);
+        }
+        if self.readiness(node, &body) != Readiness::Ready {
+            return Ok(());
+        }
+        if let Some(seat) = self.still_outside(job, &body) {
+            self.seats[seat as usize].held.push(Held::Loose(node));
+            return Ok(());
+        }
+        self.issue(node, body, None, chain, world).map(|_| ())
+    }
+
+    /// Returns the queue of the slices of a transfer that has no port.
+    fn loose_queue(&mut self, node: Node) -> QueueId {
+        let loose = &mut self.jobs[node.job as usize].loose;
+        *loose.entry(node.transfer).or_insert_with(|| {
+            self.queues.insert(Queue {
+                next: Some(node),
+                is_loose: true,
+                ..Queue::default()
+            })
+        })
+    }
+
+    fn readiness(&self, node: Node, transfer: &Transfer) -> Readiness {
+        let job = &self.jobs[node.job as usize];
+        let Needs { whole, by_slice } = job.program.needs(node.transfer);
+        let has = |part, needed| needed == 0 || job.pending.count(node.transfer, part) >= needed;
+        if !has(Part::Whole, whole) || !has(Part::Slice(node.slice), by_slice) {
+            return Readiness::Data;
+        }
+        if self.is_rendezvous(node.job, transfer) && !has(Part::Credit, 1) {
+            return Readiness::Credit;
+        }
+        Readiness::Ready
+    }
+
+    /// Issues one slice: gives it threads and a flight, or queues it for threads. Says whether it
+    /// was issued.
+    fn issue<N: Network>(
+        &mut self,
+        node: Node,
+        transfer: Transfer,
+        queue: Option<QueueId>,
+        chain: Chain,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<bool, FabricError> {
+        self.has_credit(queue, node.job, &transfer, world);
+        let seat = self.issuer(node.job, &transfer);
+        let slices = Slices::of(self.program(node.job).grain(), transfer.bytes);
+        let bytes = slices.bytes(node.slice);
+        let is_local = self.is_local(node.job, &transfer);
+        let engines = if is_local {
+            0
+        } else {
+            self.cdma.engines(bytes).max(1)
+        };
+        if !self.hardware_of(seat).take_threads(engines) {
+            let who = queue.map_or(Waiting::Loose(node), Waiting::Queue);
+            self.hardware_of(seat).wait(who);
+            if let Some(queue) = queue {
+                self.queues[queue].waits_for_thread = true;
+            }
+            return Ok(false);
+        }
+        let path = if is_local {
+            None
+        } else {
+            Some(self.path(node.job, seat, transfer.route, world)?)
+        };
+        let nominal = path.map_or_else(Nominal::default, |path| Nominal {
+            latency: self.cdma.start + path.latency,
+            transfer: path.byte_time.max(self.cdma.pace(bytes)).of_bytes(bytes),
+            reduce: SimTime::ZERO,
+        });
+        let ready = world.now();
+        let step = self.log.add(Step {
+            before: chain.step,
+            job: node.job,
+            transfer: node.transfer,
+            ready,
+        });
+        let flight = self.flights.insert(Flight {
+            node,
+            route: transfer.route,
+            op: transfer.op,
+            queue,
+            seat,
+            bytes,
+            slices: slices.count,
+            path,
+            nominal,
+            engines,
+            is_started: false,
+            holds: 1,
+            chain,
+            ready,
+            step,
+            left: ready,
+        });
+        self.advance(node, slices, queue);
+        if is_local {
+            self.begin_local(flight, world);
+        } else if self.cdma.start > SimTime::ZERO {
+            if let Some(queue) = queue {
+                self.queues[queue].staged.push_back(flight);
+            }
+            world.at(ready + self.cdma.start, ChipEvent::Started(flight));
+        } else {
+            self.send(flight, world);
+        }
+        Ok(true)
+    }
+
+    /// Forgets what was counted for a slice that has been issued, and moves its queue on.
+    fn advance(&mut self, node: Node, slices: Slices, queue: Option<QueueId>) {
+        let job = &mut self.jobs[node.job as usize];
+        let needs = job.program.needs(node.transfer);
+        if needs.by_slice > 0 {
+            job.pending.forget(node.transfer, Part::Slice(node.slice));
+        }
+        let is_last = node.slice + 1 == slices.count;
+        if is_last {
+            if needs.whole > 0 {
+                job.pending.forget(node.transfer, Part::Whole);
+            }
+            if job.program.handshake() == Handshake::Rendezvous {
+                job.pending.forget(node.transfer, Part::Credit);
+            }
+        }
+        let Some(id) = queue else { return };
+        let queue = &mut self.queues[id];
+        queue.next = if !is_last {
+            Some(Node {
+                slice: node.slice + 1,
+                ..node
+            })
+        } else if queue.is_loose {
+            None
+        } else {
+            let next = job.program.next(node.transfer);
+            next.map(|transfer| Node {
+                transfer,
+                slice: 0,
+                ..node
+            })
+        };
+    }
+
+    /// The bytes of a flight are ready to go.
+    pub(super) fn started<N: Network>(
+        &mut self,
+        flight: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        self.flights[flight].is_started = true;
+        match self.flights[flight].queue {
+            Some(queue) => self.try_staged(queue, world),
+            None => self.send(flight, world),
+        }
+        Ok(())
+    }
+
+    /// Sends the first flight of a queue whose bytes are ready, if the port is free.
+    pub(super) fn try_staged<N: Network>(&mut self, queue: QueueId, world: &mut World<'_, '_, N>) {
+        if self.queues[queue].sending {
+            return;
+        }
+        let Some(&flight) = self.queues[queue].staged.front() else {
+            return;
+        };
+        if self.flights[flight].is_started {
+            self.queues[queue].staged.pop_front();
+            self.send(flight, world);
+        }
+    }
+
+    /// Hands a flight to the network.
+    fn send<N: Network>(&mut self, id: FlightId, world: &mut World<'_, '_, N>) {
+        let now = world.now();
+        let flight = &mut self.flights[id];
+        flight.left = now;
+        let bytes = flight.bytes;
+        let path = flight
+            .path
+            .expect("Invariant: only what leaves a chip is sent");
+        if let Some(queue) = flight.queue {
+            self.queues[queue].sending = true;
+        }
+        let seat = flight.seat;
+        self.clock(seat).begin(Doing::Sending, now);
+        self.totals.messages += 1;
+        self.totals.bytes_sent += bytes;
+        world.inject(Message {
+            id: MessageId(id),
+            path: path.path,
+            bytes,
+            pace: self.cdma.pace(bytes),
+        });
+    }
+
+    /// The last byte has left the sender: the port, and eagerly the threads, are free.
+    pub(super) fn sent<N: Network>(
+        &mut self,
+        id: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        let now = world.now();
+        let flight = self.flights[id];
+        self.clock(flight.seat).end(Doing::Sending, now);
+        if let Some(timeline) = world.timeline.as_deref_mut() {
+            timeline.spans.push(self.span(&flight, now));
+        }
+        let transfer = self.program(flight.node.job).transfer(flight.node.transfer);
+        let chain = flight.chain_at_sender(self.cdma.start, now);
+        if let Some(queue) = flight.queue {
+            self.queues[queue].sending = false;
+            self.try_staged(queue, world);
+            self.try_queue(queue, chain, world)?;
+            self.drop_loose(queue, flight.node);
+        }
+        if !self.is_rendezvous(flight.node.job, &transfer) {
+            self.free_threads(&flight, chain, world)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the queue of a transfer without port back, when its last slice has left.
+    pub(super) fn drop_loose(&mut self, queue: QueueId, node: Node) {
+        let state = &self.queues[queue];
+        let is_over = state.next.is_none() && !state.sending && state.staged.is_empty();
+        if state.is_loose && is_over {
+            let loose = &mut self.jobs[node.job as usize].loose;
+            if loose.remove(&node.transfer).is_some() {
+                self.queues.free(queue);
+            }
+        }
+    }
+
+    /// Gives the threads of a flight back and lets those go on who waited for threads.
+    pub(super) fn free_threads<N: Network>(
+        &mut self,
+        flight: &Flight,
+        chain: Chain,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
+        self.hardware_of(flight.seat).give_threads(flight.engines);
+        let mut tries = self.hardware_of(flight.seat).waiting();
+        while tries > 0 {
+            tries -= 1;
+            let Some(who) = self.hardware_of(flight.seat).next_waiting() else {
+                break;
+            };
+            let before = self.hardware_of(flight.seat).waiting();
+            match who {
+                Waiting::Queue(queue) => {
+                    self.queues[queue].waits_for_thread = false;
+                    self.try_queue(queue, chain, world)?;
+                }
+                Waiting::Loose(node) => {
+                    self.try_loose(node.job, node.transfer, chain, world)?;
+                }
+            }
+            if self.hardware_of(flight.seat).waiting() > before {
+                // No thread for the first: none for those behind it.
+                self.hardware_of(flight.seat).last_to_front();
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the path of a route, which its issuer remembers.
+    fn path<N: Network>(
+        &mut self,
+        job: u32,
+        seat: u32,
+        route: Route,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<PathFacts, FabricError> {
+        let key = match route {
+            Route::Send { dst, .. } => PathKey::Rank(dst),
+            Route::Multicast { group, .. } => PathKey::Multicast(group),
+            Route::LoadReduce { group, .. } => PathKey::LoadReduce(group),
+            Route::Aggregate { group } => PathKey::Aggregate(group),
+        };
+        if let Some((known, facts)) = self.seats[seat as usize].route
+            && known == key
+        {
+            return Ok(facts);
+        }
+        let state = &self.jobs[job as usize];
+        let chip = |rank: RankId| self.seats[(state.first_seat + rank.0) as usize].chip;
+        let members = |group| -> Vec<_> {
+            let ranks = state.program.group(group).iter();
+            ranks.map(|&rank| chip(rank)).collect()
+        };
+        let flow = state.flow;
+        let group = match route {
+            Route::Send { .. } => Vec::new(),
+            Route::Multicast { group, .. }
+            | Route::LoadReduce { group, .. }
+            | Route::Aggregate { group } => members(group),
+        };
+        let members = group.as_slice();
+        let path = world.fabric.lay(match route {
+            Route::Send { src, dst } => PathRequest::Send {
+                from: chip(src),
+                to: chip(dst),
+                flow,
+            },
+            Route::Multicast { src, .. } => PathRequest::Multicast {
+                from: chip(src),
+                members,
+                flow,
+            },
+            Route::LoadReduce { dst, .. } => PathRequest::LoadReduce {
+                members,
+                to: chip(dst),
+                flow,
+            },
+            Route::Aggregate { .. } => PathRequest::Aggregate { members, flow },
+        })?;
+        let facts = PathFacts {
+            path,
+            latency: world.fabric.latency(path),
+            byte_time: world.fabric.byte_time(path),
+        };
+        self.seats[seat as usize].route = Some((key, facts));
+        Ok(facts)
+    }
+
+    fn span(&self, flight: &Flight, end: SimTime) -> Span {
+        let Node {
+            transfer, slice, ..
+        } = flight.node;
+        let what = if flight.slices > 1 {
+            format!("send {transfer}.{slice}")
+        } else {
+            format!("send {transfer}")
+        };
+        let whom = match flight.route {
+            Route::Send { dst, .. } => format!("to rank {dst}"),
+            Route::Multicast { .. } => "to all members".to_owned(),
+            Route::LoadReduce { .. } => "sum of all members".to_owned(),
+            Route::Aggregate { .. } => "sum for all members".to_owned(),
+        };
+        Span {
+            track: Track::Engine {
+                rank: flight.seat - self.jobs[flight.node.job as usize].first_seat,
+                engine: 0,
+            },
+            name: format!("{what} {whom}, {} B", flight.bytes),
+            start: flight.left,
+            end,
+        }
+    }
+}

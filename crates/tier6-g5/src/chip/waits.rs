@@ -1,0 +1,267 @@
+//! Who waits for whom when nothing moves any more.
+//!
+//! Built once, when a run stops: nothing of it is kept while a run goes on.
+
+use tier6_collective::{Route, TransferId};
+
+use super::pending::Part;
+use super::{Chips, Held, QueueId};
+use crate::network::Network;
+use crate::{Fabric, Wait};
+
+/// The most waits that are told, a cycle apart.
+const TOLD_MAX: usize = 64;
+
+/// Something that keeps a transfer from going on.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    by: TransferId,
+    why: &'static str,
+}
+
+impl Chips<'_> {
+    /// Returns who waits for whom: a cycle among transfers alone when there is one, else what the
+    /// heads of the queues wait for, and what the network says.
+    pub(crate) fn waits<N: Network>(&self, fabric: &Fabric<'_>, network: &N) -> (Vec<Wait>, Shape) {
+        let mut waits = Vec::new();
+        for job in 0..self.jobs.len() {
+            let job = u32::try_from(job).expect("Invariant: jobs fit u32");
+            let open = self.incomplete(job);
+            if let Some(cycle) = self.cycle(job, &open) {
+                return (cycle, Shape::Cycle);
+            }
+            self.heads(job, &open, &mut waits);
+        }
+        waits.truncate(TOLD_MAX);
+        waits.extend(network.waits(fabric));
+        (waits, Shape::Open)
+    }
+
+    /// Says which transfers of a job are not complete.
+    fn incomplete(&self, job: u32) -> Vec<bool> {
+        let state = &self.jobs[job as usize];
+        let program = state.program;
+        let mut open = vec![false; program.transfers() as usize];
+        for queue in self.queues_of(job) {
+            let mut next = self.queues[queue].next.map(|node| node.transfer);
+            while let Some(id) = next {
+                open[id.index()] = true;
+                next = program.next(id);
+            }
+        }
+        for flight in self.flights.used() {
+            let node = self.flights[flight].node;
+            if node.job == job {
+                open[node.transfer.index()] = true;
+            }
+        }
+        for id in state.loose.keys() {
+            open[id.index()] = true;
+        }
+        for (of, id) in self.held().chain(self.without_resource()) {
+            if of == job {
+                open[id.index()] = true;
+            }
+        }
+        let mut asked = Vec::new();
+        for id in (0..program.transfers()).map(TransferId) {
+            asked.clear();
+            program.dependencies(id, &mut asked);
+            if asked.iter().any(|before| open[before.transfer.index()]) {
+                open[id.index()] = true;
+            }
+        }
+        open
+    }
+
+    fn queues_of(&self, job: u32) -> std::ops::Range<QueueId> {
+        let state = &self.jobs[job as usize];
+        let count = state.program.ports() * state.program.ranks();
+        state.first_queue..state.first_queue + count
+    }
+
+    /// Returns the transfers that wait for a rank to enter.
+    fn held(&self) -> impl Iterator<Item = (u32, TransferId)> + '_ {
+        let held = self.seats.iter().flat_map(|seat| &seat.held);
+        held.filter_map(|held| match *held {
+            Held::Queue(queue) => {
+                let next = self.queues[queue].next?;
+                Some((next.job, next.transfer))
+            }
+            Held::Loose(node) => Some((node.job, node.transfer)),
+            Held::Receive(job, transfer) => Some((job, transfer)),
+        })
+    }
+
+    /// Returns the transfers that wait for a thread or for the right to post a receive.
+    fn without_resource(&self) -> impl Iterator<Item = (u32, TransferId)> + '_ {
+        self.hardware.iter().flat_map(|hardware| {
+            let loose = hardware.loose_waiting();
+            let loose = loose.map(|node| (node.job, node.transfer));
+            loose.chain(hardware.receives_waiting())
+        })
+    }
+
+    /// Returns what keeps an incomplete transfer from going on.
+    fn edges(
+        &self,
+        job: u32,
+        id: TransferId,
+        before: Option<TransferId>,
+        open: &[bool],
+    ) -> Vec<Edge> {
+        let program = self.program(job);
+        let mut asked = Vec::new();
+        program.dependencies(id, &mut asked);
+        let needed = asked.iter().filter(|ask| open[ask.transfer.index()]);
+        let needed = needed.map(|ask| Edge {
+            by: ask.transfer,
+            why: "needs it to be complete",
+        });
+        let queued = before.map(|by| Edge {
+            by,
+            why: "is behind it in the queue of the port",
+        });
+        needed.chain(queued).collect()
+    }
+
+    /// Returns the incomplete transfer in front of each in its queue.
+    fn predecessors(&self, job: u32, open: &[bool]) -> Vec<Option<TransferId>> {
+        let program = self.program(job);
+        let mut before = vec![None; open.len()];
+        for queue in self.queues_of(job) {
+            let mut next = self.queues[queue].next.map(|node| node.transfer);
+            while let Some(id) = next {
+                next = program.next(id);
+                if let Some(later) = next {
+                    before[later.index()] = Some(id);
+                }
+            }
+        }
+        before
+    }
+
+    /// Returns a cycle of waits, if there is one.
+    fn cycle(&self, job: u32, open: &[bool]) -> Option<Vec<Wait>> {
+        let before = self.predecessors(job, open);
+        // 0 unseen, 1 on the way, 2 done.
+        let mut seen = vec![0_u8; open.len()];
+        for start in (0..self.program(job).transfers()).map(TransferId) {
+            if !open[start.index()] || seen[start.index()] != 0 {
+                continue;
+            }
+            let edges_of = |id: TransferId| self.edges(job, id, before[id.index()], open);
+            let mut way = vec![(start, edges_of(start))];
+            seen[start.index()] = 1;
+            while let Some((id, edges)) = way.last_mut() {
+                let Some(edge) = edges.pop() else {
+                    seen[id.index()] = 2;
+                    way.pop();
+                    continue;
+                };
+                match seen[edge.by.index()] {
+                    0 => {
+                        seen[edge.by.index()] = 1;
+                        way.push((edge.by, edges_of(edge.by)));
+                    }
+                    1 => {
+                        let first = way.iter().position(|(id, _)| *id == edge.by)?;
+                        let ids: Vec<_> = way[first..].iter().map(|(id, _)| *id).collect();
+                        return Some(self.tell_cycle(job, &ids, &before, open));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        None
+    }
+
+    fn tell_cycle(
+        &self,
+        job: u32,
+        ids: &[TransferId],
+        before: &[Option<TransferId>],
+        open: &[bool],
+    ) -> Vec<Wait> {
+        let around = ids.iter().zip(ids.iter().cycle().skip(1));
+        around
+            .map(|(&id, &by)| {
+                let edges = self.edges(job, id, before[id.index()], open);
+                let edge = edges.iter().find(|edge| edge.by == by);
+                Wait {
+                    who: self.name(job, id),
+                    for_whom: self.name(job, by),
+                    why: edge.map_or("waits for it", |edge| edge.why).to_owned(),
+                }
+            })
+            .collect()
+    }
+
+    /// Tells what the heads of the queues, and the transfers without a queue, wait for.
+    fn heads(&self, job: u32, open: &[bool], waits: &mut Vec<Wait>) {
+        let program = self.program(job);
+        let heads = self
+            .queues_of(job)
+            .filter_map(|queue| self.queues[queue].next);
+        let heads = heads.map(|node| node.transfer);
+        let loose = (0..program.transfers()).map(TransferId).filter(|id| {
+            let transfer = program.transfer(*id);
+            open[id.index()] && (transfer.port.is_none() || transfer.issuer().is_none())
+        });
+        for id in heads.chain(loose) {
+            if waits.len() >= TOLD_MAX {
+                return;
+            }
+            let who = self.name(job, id);
+            for edge in self.edges(job, id, None, open) {
+                waits.push(Wait {
+                    who: who.clone(),
+                    for_whom: self.name(job, edge.by),
+                    why: edge.why.to_owned(),
+                });
+            }
+            let transfer = program.transfer(id);
+            let has_credit = self.jobs[job as usize].pending.count(id, Part::Credit) > 0;
+            if let Route::Send { dst, .. } = transfer.route
+                && self.is_rendezvous(job, &transfer)
+                && !has_credit
+            {
+                waits.push(Wait {
+                    who,
+                    for_whom: format!("rank {dst}"),
+                    why: "has no credit of the receiver".to_owned(),
+                });
+            }
+        }
+        for flight in self.flights.used() {
+            let flight = &self.flights[flight];
+            if flight.node.job == job && waits.len() < TOLD_MAX {
+                waits.push(Wait {
+                    who: self.name(job, flight.node.transfer),
+                    for_whom: "the network".to_owned(),
+                    why: "is under way".to_owned(),
+                });
+            }
+        }
+    }
+
+    fn name(&self, job: u32, id: TransferId) -> String {
+        let transfer = self.program(job).transfer(id);
+        let seat = self.issuer(job, &transfer);
+        let rank = seat - self.jobs[job as usize].first_seat;
+        if self.jobs.len() > 1 {
+            format!("job {job} rank {rank} (transfer {id})")
+        } else {
+            format!("rank {rank} (transfer {id})")
+        }
+    }
+}
+
+/// What the waits look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// They go round in a circle.
+    Cycle,
+    /// They end at something that will never come.
+    Open,
+}

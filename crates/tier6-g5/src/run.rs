@@ -1,0 +1,274 @@
+//! One run: jobs on chips, a network between them, and the loop over their events.
+//!
+//! Within one instant events leave the agenda in the order in which they were added; what the
+//! network has to say about an event reaches the chips before the next event. A run ends with a
+//! result, or with a [`RunStop`] that says why and who waits for whom: limits are always set.
+
+mod stop;
+#[cfg(test)]
+mod tests;
+mod world;
+
+use tier6_des::{Agenda, LimitReached, Limits};
+use tier6_system::ChipId;
+use tier6_units::SimTime;
+
+use crate::account::conclude;
+use crate::chip::{ChipEvent, Chips};
+use crate::network::{Context, Network, Notice};
+use crate::{
+    Fabric, FabricError, Fault, G5Parameters, Program, RunResult, RunStop, StopReason, Timeline,
+};
+
+pub(crate) use world::{RunEvent, World};
+
+/// A program on chips.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// What its ranks run.
+    pub program: &'a dyn Program,
+    /// The chip of each rank; ranks may share a chip.
+    pub chips: &'a [ChipId],
+    /// When its ranks begin.
+    pub start: SimTime,
+    /// Which of equal paths its messages prefer: channels of one call differ in it.
+    pub flow: u32,
+}
+
+/// How a run is done, physics apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOptions {
+    /// Where it stops at the latest.
+    pub limits: Limits,
+    /// Ranks that are late; faults of links are the network's.
+    pub faults: Vec<Fault>,
+    /// Whether spans are written down.
+    pub timeline: Recording,
+    /// Whether the steps of the critical path are written down; its parts always are.
+    pub critical_path: Recording,
+}
+
+/// Whether something is written down; it takes memory for every message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recording {
+    /// It is.
+    On,
+    /// It is not, and what would hold it stays empty.
+    Off,
+}
+
+impl RunOptions {
+    /// Returns the options of a run without faults and without a timeline, up to 10^11 events.
+    pub const fn new() -> Self {
+        Self {
+            limits: Limits {
+                events: 100_000_000_000,
+                time: SimTime::NEVER,
+            },
+            faults: Vec::new(),
+            timeline: Recording::Off,
+            critical_path: Recording::On,
+        }
+    }
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Why a run cannot begin.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SetupError {
+    /// Nothing to run.
+    #[error("no job")]
+    NoJob,
+    /// Ranks and chips do not match.
+    #[error("job {job} has {ranks} ranks and {chips} chips")]
+    Placement {
+        /// The job.
+        job: u32,
+        /// Its ranks.
+        ranks: u32,
+        /// Its chips.
+        chips: usize,
+    },
+    /// A rank that no job has is late.
+    #[error("rank {rank} is late and does not exist")]
+    LateRank {
+        /// The rank.
+        rank: u32,
+    },
+    /// Chips that talk have no path.
+    #[error(transparent)]
+    Path(#[from] FabricError),
+}
+
+/// How a run failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// It could not begin.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// It did not end by itself.
+    #[error(transparent)]
+    Stop(Box<RunStop>),
+}
+
+/// Runs jobs over a network until all their transfers are complete.
+///
+/// # Errors
+///
+/// When the jobs do not fit their chips, and when the run stops: a deadlock, a stall, a limit, a
+/// broken law.
+pub fn run<N: Network>(
+    jobs: &[Job<'_>],
+    fabric: &mut Fabric<'_>,
+    network: &mut N,
+    parameters: &G5Parameters,
+    options: &RunOptions,
+) -> Result<RunResult, RunError> {
+    check(jobs, options)?;
+    let mut run = Run {
+        chips: Chips::new(jobs, parameters, options),
+        agenda: Agenda::new(),
+        notices: Vec::new(),
+        timeline: match options.timeline {
+            Recording::On => Some(Timeline::default()),
+            Recording::Off => None,
+        },
+        fabric,
+        network,
+    };
+    let events = run.until_done(options.limits)?;
+    let Run {
+        chips,
+        fabric,
+        network,
+        timeline,
+        ..
+    } = run;
+    conclude(chips, fabric, network, parameters, events, timeline)
+        .map_err(|stop| RunError::Stop(Box::new(stop)))
+}
+
+fn check(jobs: &[Job<'_>], options: &RunOptions) -> Result<(), SetupError> {
+    if jobs.is_empty() {
+        return Err(SetupError::NoJob);
+    }
+    for (index, job) in (0..).zip(jobs) {
+        let ranks = job.program.ranks();
+        if ranks as usize != job.chips.len() {
+            return Err(SetupError::Placement {
+                job: index,
+                ranks,
+                chips: job.chips.len(),
+            });
+        }
+    }
+    let most = jobs.iter().map(|job| job.program.ranks()).max();
+    for fault in &options.faults {
+        match *fault {
+            Fault::LateRank { rank, .. } if Some(rank) >= most => {
+                return Err(SetupError::LateRank { rank });
+            }
+            Fault::LateRank { .. }
+            | Fault::SlowLink { .. }
+            | Fault::FailedLink { .. }
+            | Fault::Loss { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// A run in progress.
+struct Run<'r, 'a, 't, N: Network> {
+    chips: Chips<'a>,
+    fabric: &'r mut Fabric<'t>,
+    network: &'r mut N,
+    agenda: Agenda<RunEvent<N::Event>>,
+    notices: Vec<Notice>,
+    timeline: Option<Timeline>,
+}
+
+impl<N: Network> Run<'_, '_, '_, N> {
+    /// Returns the number of events that it took.
+    fn until_done(&mut self, limits: Limits) -> Result<u64, RunError> {
+        let mut events = 0_u64;
+        self.network.start(&mut Context {
+            fabric: self.fabric,
+            agenda: &mut self.agenda,
+            notices: &mut self.notices,
+            timeline: self.timeline.as_mut(),
+        });
+        self.with_world(|chips, world| chips.begin(world))?;
+        self.settle()?;
+        while !self.chips.are_done() {
+            let Some(time) = self.agenda.next_time() else {
+                return Err(self.stop(None));
+            };
+            if let Err(reached) = limits.check(events, time) {
+                return Err(self.stop(Some(match reached {
+                    LimitReached::Events(limit) => StopReason::Events(limit),
+                    LimitReached::Time(limit) => StopReason::Time(limit),
+                })));
+            }
+            let (now, event) = self.agenda.pop().expect("Invariant: it has a next time");
+            events += 1;
+            match event {
+                RunEvent::Network(event) => {
+                    let mut context = Context {
+                        fabric: self.fabric,
+                        agenda: &mut self.agenda,
+                        notices: &mut self.notices,
+                        timeline: self.timeline.as_mut(),
+                    };
+                    self.network.handle(event, now, &mut context);
+                }
+                RunEvent::Chip(event) => {
+                    self.with_world(|chips, world| chips.handle(event, world))?;
+                }
+            }
+            if !self.notices.is_empty() || self.chips.have_work() {
+                self.settle()?;
+            }
+        }
+        Ok(events)
+    }
+
+    /// Lets the chips react until nobody has anything more to say at this instant.
+    fn settle(&mut self) -> Result<(), RunError> {
+        let mut heard = 0;
+        loop {
+            if self.chips.have_work() {
+                self.with_world(|chips, world| chips.work(world))?;
+            } else if let Some(&notice) = self.notices.get(heard) {
+                heard += 1;
+                if let Notice::Fatal { retries, .. } = notice {
+                    return Err(self.stop(Some(StopReason::QueuePairFatal { retries })));
+                }
+                self.with_world(|chips, world| chips.notice(notice, world))?;
+            } else {
+                self.notices.clear();
+                return Ok(());
+            }
+        }
+    }
+
+    fn with_world<T>(
+        &mut self,
+        act: impl FnOnce(&mut Chips<'_>, &mut World<'_, '_, N>) -> Result<T, FabricError>,
+    ) -> Result<T, RunError> {
+        let mut world = World {
+            fabric: self.fabric,
+            agenda: &mut self.agenda,
+            notices: &mut self.notices,
+            network: self.network,
+            timeline: self.timeline.as_mut(),
+        };
+        act(&mut self.chips, &mut world).map_err(|none| RunError::Setup(none.into()))
+    }
+}
+
+const _: () = assert!(size_of::<ChipEvent>() == 8);
