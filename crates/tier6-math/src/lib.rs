@@ -13,6 +13,7 @@
 //! event-driven engine's; and fitting, which is calibration's.
 
 mod bounds;
+mod channels;
 mod engine;
 pub mod law;
 mod loads;
@@ -25,6 +26,7 @@ mod step_cost;
 mod traffic;
 
 pub use bounds::{Adder, Bound, all_to_all_cut, lower_bound};
+pub use channels::ring_orders;
 pub use engine::{MathEngine, Ranking};
 pub use loads::{ClassLoad, LinkLoad, LinkLoads, NoSwitchError, StepLoad, TierFlight};
 pub use parameters::{Channels, Parameters, Pieces, Placement, Sharp, Spread};
