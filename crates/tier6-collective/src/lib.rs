@@ -19,9 +19,9 @@ pub use collective::Collective;
 pub use datatype::{DataType, RedOp};
 pub use schedule::{
     BidirForm, Buffer, BuildError, BuildOptions, Dependent, Dependents, Distance, Endpoint, Flaw,
-    Flow, Fold, Follow, Grain, GroupId, Handshake, Layout, Memory, Op, PairBytes, Partner, Piece,
-    Place, Placement, PortId, Queue, RANKS_MAX, RankId, ReadError, ReadMscclError, Route, SCHEMA,
-    Schedule, Slot, Steps, TorusPorts, Transfer, TransferId, Violation, build, offered, offers,
-    read_json, read_msccl,
+    Flow, Fold, Follow, GatherForm, Grain, GroupId, Handshake, Layout, Memory, Op, PairBytes,
+    Partner, Piece, Place, Placement, PortId, Queue, RANKS_MAX, RankId, ReadError, ReadMscclError,
+    Route, SCHEMA, Schedule, SecondShot, Slot, Steps, TorusPorts, Transfer, TransferId, Trees,
+    Violation, build, offered, offers, read_json, read_msccl,
 };
 pub use version::{LibraryVersion, ParseVersionError};

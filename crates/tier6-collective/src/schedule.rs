@@ -42,8 +42,8 @@ use tier6_units::Bytes;
 use crate::{Algorithm, Collective};
 
 pub use build::{
-    BidirForm, BuildError, BuildOptions, Distance, Fold, Partner, RANKS_MAX, TorusPorts, build,
-    offered, offers,
+    BidirForm, BuildError, BuildOptions, Distance, Fold, GatherForm, Partner, RANKS_MAX,
+    SecondShot, TorusPorts, Trees, build, offered, offers,
 };
 pub use check::Violation;
 pub use dependents::{Dependent, Dependents, Follow};

@@ -55,6 +55,12 @@ pub struct BuildOptions {
     pub pieces: u32,
     /// g: ranks per node, for algorithms that tell nodes apart. Rank r is on node r / g.
     pub ranks_per_node: Option<u32>,
+    /// Which trees `tree` lays over the ranks.
+    pub trees: Trees,
+    /// How `scatter_all_gather` gathers.
+    pub gather: GatherForm,
+    /// What the second shot of `two_shot` is.
+    pub second_shot: SecondShot,
     /// Which form of the bidirectional ring.
     pub bidir: BidirForm,
     /// Which partner comes first in halving-doubling.
@@ -72,6 +78,33 @@ pub struct BuildOptions {
     pub pat_blocks: Option<u32>,
     /// The grain of forwarding, passed on to the schedule.
     pub grain: Grain,
+}
+
+/// The trees of `tree`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Trees {
+    /// Two, half of the message each, so that few ranks work twice: 2M/B for AllReduce.
+    Double,
+    /// One: an inner rank sends each piece twice, which halves the bandwidth.
+    Single,
+}
+
+/// How a scattered message is gathered by all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GatherForm {
+    /// Around a ring: N - 1 steps.
+    Ring,
+    /// Twice as many blocks in each step: ceil(lg N) steps.
+    Doubling,
+}
+
+/// The second shot of `two_shot`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SecondShot {
+    /// Each rank sends its sum to every peer.
+    Direct,
+    /// Each rank stores its sum once and the switch multicasts it (`TensorRT-LLM`'s multi-shot).
+    Multicast,
 }
 
 /// The forms of the bidirectional ring.
@@ -215,7 +248,8 @@ pub enum BuildError {
 }
 
 impl BuildOptions {
-    /// Returns the options for N ranks and M bytes: root 0, one piece, nodes unknown, the short
+    /// Returns the options for N ranks and M bytes: root 0, one piece, nodes unknown, the double
+    /// tree, rings that gather, direct second shots, the short
     /// side of bidirectional rings, distance halving, whole folds, partners by shift, all ports of
     /// a torus, unlimited aggregation, whole messages.
     pub const fn new(ranks: u32, bytes: Bytes) -> Self {
@@ -225,6 +259,9 @@ impl BuildOptions {
             root: RankId(0),
             pieces: 1,
             ranks_per_node: None,
+            trees: Trees::Double,
+            gather: GatherForm::Ring,
+            second_shot: SecondShot::Direct,
             bidir: BidirForm::ShortSide,
             distance: Distance::Halving,
             fold: Fold::Whole,

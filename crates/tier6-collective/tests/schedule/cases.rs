@@ -1,8 +1,8 @@
 //! Every algorithm with every option that changes its shape, for a number of ranks.
 
 use tier6_collective::{
-    Algorithm, BidirForm, BuildOptions, Distance, Fold, Partner, RankId, Schedule, TorusPorts,
-    build, offered,
+    Algorithm, BidirForm, BuildOptions, Distance, Fold, GatherForm, Partner, RankId, Schedule,
+    SecondShot, TorusPorts, Trees, build, offered,
 };
 use tier6_units::Bytes;
 
@@ -47,8 +47,14 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
     let pieces: &[u32] = if ranks <= 32 { &[1, 2] } else { &[1] };
     let in_pieces = |pieces| with(&|o| (o.pieces, o.root) = (pieces, last));
     match algorithm {
-        Algorithm::Ring | Algorithm::SendRecvRing | Algorithm::Tree => {
-            vec![plain.clone(), in_pieces(3)]
+        Algorithm::Ring | Algorithm::SendRecvRing => vec![plain.clone(), in_pieces(3)],
+        Algorithm::Tree => {
+            let single = |form: BuildOptions| BuildOptions {
+                trees: Trees::Single,
+                ..form
+            };
+            let forms = [plain.clone(), in_pieces(3)];
+            forms.clone().into_iter().chain(forms.map(single)).collect()
         }
         Algorithm::BidirRing => vec![in_pieces(2), with(&|o| o.bidir = BidirForm::SplitData)],
         Algorithm::HalvingDoubling => {
@@ -66,10 +72,17 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
             with(&|o| o.root = RankId(ranks / 2)),
             with(&|o| o.partner = Partner::Xor),
         ],
-        Algorithm::Pairwise
-        | Algorithm::Direct
-        | Algorithm::Binomial
-        | Algorithm::ScatterAllGather => vec![plain.clone(), with(&|o| o.root = last)],
+        Algorithm::Pairwise | Algorithm::Direct | Algorithm::Binomial => {
+            vec![plain.clone(), with(&|o| o.root = last)]
+        }
+        Algorithm::ScatterAllGather => [GatherForm::Ring, GatherForm::Doubling]
+            .into_iter()
+            .flat_map(|form| [RankId(0), last].map(|root| (form, root)))
+            .map(|(form, root)| with(&|o| (o.gather, o.root) = (form, root)))
+            .collect(),
+        Algorithm::TwoShot => [SecondShot::Direct, SecondShot::Multicast]
+            .map(|shot| with(&|o| o.second_shot = shot))
+            .to_vec(),
         Algorithm::Hierarchical | Algorithm::NvlsTree => divisors(ranks)
             .flat_map(|g| pieces.iter().map(move |k| (g, *k)))
             .map(|(g, k)| with(&|o| (o.ranks_per_node, o.pieces) = (Some(g), k)))
@@ -93,7 +106,6 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
         Algorithm::RecursiveDoubling
         | Algorithm::Bruck
         | Algorithm::OneShot
-        | Algorithm::TwoShot
         | Algorithm::Nvls
         | Algorithm::Swing => vec![plain.clone()],
     }

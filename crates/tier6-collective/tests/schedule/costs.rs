@@ -1,8 +1,8 @@
 //! Steps, bytes and reductions per rank are those of FACTS B.1, B.3, B.6, B.7 and B.8.
 
 use tier6_collective::{
-    Algorithm, BidirForm, BuildOptions, Collective, Distance, Fold, Schedule, TorusPorts, build,
-    offers,
+    Algorithm, BidirForm, BuildOptions, Collective, Distance, Fold, GatherForm, Schedule,
+    SecondShot, TorusPorts, Trees, build, offers,
 };
 use tier6_units::Bytes;
 
@@ -267,6 +267,11 @@ fn shots() {
     check_plain(AllReduce, Algorithm::TwoShot, |n, _, c, _| {
         (2, 2 * but_one(n, c), but_one(n, c))
     });
+    // Each rank stores once, and the switch hands it every sum, its own included.
+    let multicast = |o: &mut BuildOptions| o.second_shot = SecondShot::Multicast;
+    check(AllReduce, Algorithm::TwoShot, multicast, |n, _, c, _| {
+        (2, but_one(n, c) + c, but_one(n, c))
+    });
     check_plain(SendRecv, Algorithm::Direct, |_, _, _, m| (1, m, 0));
 }
 
@@ -306,6 +311,35 @@ fn the_double_tree_injects_at_most_two_messages() {
             "pieces follow each other"
         );
     }
+}
+
+#[test]
+fn an_inner_rank_of_a_single_tree_sends_each_piece_twice() {
+    use Collective::{AllReduce, Broadcast, Reduce};
+    for (ranks, levels) in [(4, 2), (8, 3), (16, 4), (32, 5)] {
+        for pieces in [1, 16] {
+            let m = message(ranks);
+            let mut options = BuildOptions::new(ranks, Bytes::new(m));
+            (options.trees, options.pieces) = (Trees::Single, pieces);
+            let expect = |collective, phases: u32, sent: u64| {
+                let tree = made(collective, Algorithm::Tree, &options);
+                assert_eq!(tree.steps().count, phases * levels + pieces - 1, "{ranks}");
+                assert_eq!(cost(&tree).sent, sent, "{collective} {ranks}");
+            };
+            expect(Broadcast, 1, 2 * m);
+            expect(Reduce, 1, m);
+            expect(AllReduce, 2, 3 * m);
+        }
+    }
+}
+
+#[test]
+fn a_scattered_message_is_gathered_by_doubling_in_few_steps() {
+    let doubling = |o: &mut BuildOptions| o.gather = GatherForm::Doubling;
+    let (broadcast, algorithm) = (Collective::Broadcast, Algorithm::ScatterAllGather);
+    check(broadcast, algorithm, doubling, |n, levels, c, _| {
+        (2 * levels, 2 * but_one(n, c), 0)
+    });
 }
 
 #[test]

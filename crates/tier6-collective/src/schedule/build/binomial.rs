@@ -10,8 +10,8 @@ use crate::schedule::draft::Draft;
 use crate::schedule::ids::{PortId, TransferId};
 use crate::schedule::transfer::{Leg, Op, Piece, StepIds};
 
-use super::Job;
 use super::ring::{Pace, Ring};
+use super::{GatherForm, Job, bruck, moves};
 
 const PORT: PortId = PortId(0);
 
@@ -58,7 +58,8 @@ pub(super) fn build(job: &Job) -> Schedule {
     draft.finish()
 }
 
-/// Builds the Broadcast that scatters along the tree and gathers around a ring.
+/// Builds the Broadcast that scatters along the tree and gathers around a ring, or by doubling as
+/// Bruck does, which serves any N.
 pub(super) fn scatter_all_gather(job: &Job) -> Schedule {
     let ranks = job.ranks();
     let mut draft = job.in_place(ranks);
@@ -66,6 +67,11 @@ pub(super) fn scatter_all_gather(job: &Job) -> Schedule {
         let (src, dst) = (job.after_root(edge.parent), job.after_root(edge.child));
         let pieces = subtree(job, &draft, &edge);
         draft.push(Leg::send(src, dst, Op::Copy).through(PORT), &pieces);
+    }
+    if job.options.gather == GatherForm::Doubling {
+        let list = bruck::all_gather(job, &draft);
+        moves::add(&mut draft, Collective::AllGather, &list);
+        return draft.finish();
     }
     let ring = Ring {
         members: (0..ranks).collect(),

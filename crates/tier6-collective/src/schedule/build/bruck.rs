@@ -30,7 +30,8 @@ pub(super) fn build(job: &Job) -> Schedule {
     draft.finish()
 }
 
-fn all_gather(job: &Job, draft: &Draft) -> Vec<Move> {
+/// Returns the moves of the AllGather.
+pub(super) fn all_gather(job: &Job, draft: &Draft) -> Vec<Move> {
     let ranks = job.ranks();
     let mut list = Vec::new();
     let mut held = 1;

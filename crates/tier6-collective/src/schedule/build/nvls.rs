@@ -24,7 +24,7 @@ const STORES: PortId = PortId(7);
 
 pub(super) fn build(job: &Job) -> Schedule {
     let mut draft = job.in_place(job.ranks());
-    let all = draft.add_group((0..job.ranks()).map(RankId).collect());
+    let all = everyone(&mut draft);
     if job.collective != Collective::AllGather {
         for rank in 0..job.ranks() {
             let slice = draft.memory().recv(rank);
@@ -32,12 +32,23 @@ pub(super) fn build(job: &Job) -> Schedule {
         }
     }
     if job.collective != Collective::ReduceScatter {
-        for rank in 0..job.ranks() {
-            let slice = draft.memory().recv(rank);
-            multicast(&mut draft, all, rank, slice);
-        }
+        all_gather(&mut draft, all);
     }
     draft.finish()
+}
+
+/// Adds the group of all ranks.
+pub(super) fn everyone(draft: &mut Draft) -> GroupId {
+    let all = (0..draft.memory().ranks()).map(RankId).collect();
+    draft.add_group(all)
+}
+
+/// Adds an AllGather: each rank stores its block to all.
+pub(super) fn all_gather(draft: &mut Draft, all: GroupId) {
+    for rank in 0..draft.memory().ranks() {
+        let slice = draft.memory().recv(rank);
+        multicast(draft, all, rank, slice);
+    }
 }
 
 pub(super) fn build_tree(job: &Job) -> Result<Schedule, BuildError> {

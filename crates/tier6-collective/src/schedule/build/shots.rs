@@ -2,13 +2,14 @@
 //!
 //! One-shot: every rank sends all M to every peer and each adds up for itself: one step, (N-1) M
 //! per rank. Two-shot: a direct ReduceScatter, then a direct AllGather: two steps, 2(N-1)/N M.
+//! The second shot may be a multicast by the switch: (N-1)/N M + M/N out of each rank (FACTS B.1).
 
 use crate::schedule::Schedule;
 use crate::schedule::draft::Draft;
 use crate::schedule::memory::Placement;
 use crate::schedule::transfer::{Leg, Op, Piece};
 
-use super::{Job, direct};
+use super::{Job, SecondShot, direct, nvls};
 
 pub(super) fn one_shot(job: &Job) -> Schedule {
     let ranks = job.ranks();
@@ -49,8 +50,14 @@ pub(super) fn two_shot(job: &Job) -> Schedule {
     direct::reduce_scatter(&mut draft, &members, |draft, rank| {
         draft.memory().recv(rank)
     });
-    direct::all_gather(&mut draft, &members, |draft, rank| {
-        draft.memory().recv(rank)
-    });
+    match job.options.second_shot {
+        SecondShot::Direct => direct::all_gather(&mut draft, &members, |draft, rank| {
+            draft.memory().recv(rank)
+        }),
+        SecondShot::Multicast => {
+            let all = nvls::everyone(&mut draft);
+            nvls::all_gather(&mut draft, all);
+        }
+    }
     draft.finish()
 }

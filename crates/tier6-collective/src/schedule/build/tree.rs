@@ -1,4 +1,4 @@
-//! The pipelined double binary tree: AllReduce, Broadcast, Reduce.
+//! Pipelined binary trees, two or one: AllReduce, Broadcast, Reduce.
 //!
 //! Two trees carry half of the message each, in K pieces (`num_chunks`). Tree 1 is an in-order
 //! binary tree rooted at 0; tree 2 is its mirror for even N and its shift by one for odd N, so
@@ -9,6 +9,9 @@
 //! Broadcast and Reduce lay both trees over the other N - 1 ranks; the root feeds, or drains, the
 //! two tree roots.
 //!
+//! The single tree ([`Trees::Single`]) is tree 1 alone, over all ranks and with all of the message;
+//! its root is the collective's. An inner rank sends each piece twice: half of the bandwidth.
+//!
 //! A rank with two children gets the second one's sum in scratch, so that both may arrive at
 //! once. Ports, 3 per tree: up, first child, second child.
 
@@ -18,43 +21,46 @@ use crate::schedule::draft::Draft;
 use crate::schedule::ids::{PortId, Slot};
 use crate::schedule::transfer::{Leg, Op, Piece};
 
-use super::Job;
+use super::{Job, Trees};
 
 pub(super) fn build(job: &Job) -> Schedule {
-    let pieces = job.options.pieces;
-    let mut draft = job.in_place_with_scratch(2 * pieces, 2 * pieces);
-    let n_outside = u32::from(job.collective != Collective::AllReduce);
-    let members = (n_outside..job.ranks())
-        .map(|offset| match n_outside {
-            0 => offset,
-            _ => job.after_root(offset),
-        })
-        .collect();
-    let trees = double_tree(members);
-    for chunk in 0..2 * pieces {
-        let tree = &trees[(chunk % 2) as usize];
+    let ranks = job.ranks();
+    let trees: Vec<Tree> = match (job.options.trees, job.collective) {
+        (Trees::Double, Collective::AllReduce) => double_tree((0..ranks).collect()).into(),
+        (Trees::Double, _) => double_tree(from_root(job, 1)).into(),
+        (Trees::Single, _) => vec![single_tree(from_root(job, 0))],
+    };
+    let n_trees = u32::try_from(trees.len()).expect("Invariant: there are one or two trees");
+    let n_chunks = n_trees * job.options.pieces;
+    let mut draft = job.in_place_with_scratch(n_chunks, n_chunks);
+    for chunk in 0..n_chunks {
+        let tree = &trees[(chunk % n_trees) as usize];
         let load = Load::of(&draft, chunk, chunk);
-        match job.collective {
-            Collective::AllReduce => {
-                tree.reduce(&mut draft, load);
-                tree.broadcast(&mut draft, load);
-            }
-            Collective::Reduce => {
-                tree.reduce(&mut draft, load);
-                let leg = Leg::send(tree.root(), job.root(), Op::Reduce);
-                draft.push(leg.through(tree.port(Link::Up)), &[load.piece()]);
-            }
-            _ => {
-                let leg = Leg::send(job.root(), tree.root(), Op::Copy);
-                draft.push(leg.through(tree.port(Link::Up)), &[load.piece()]);
-                tree.broadcast(&mut draft, load);
-            }
+        if job.collective != Collective::Broadcast {
+            tree.reduce(&mut draft, load);
+        }
+        let (root, top) = (job.root(), tree.root());
+        let (src, dst, op) = match job.collective {
+            Collective::Reduce => (top, root, Op::Reduce),
+            _ => (root, top, Op::Copy),
+        };
+        if job.collective != Collective::AllReduce && root != top {
+            let leg = Leg::send(src, dst, op).through(tree.port(Link::Up));
+            draft.push(leg, &[load.piece()]);
+        }
+        if job.collective != Collective::Reduce {
+            tree.broadcast(&mut draft, load);
         }
     }
     draft.finish()
 }
 
-/// One of the two trees.
+/// Returns the ranks in order from the one `offset` after the root.
+fn from_root(job: &Job, offset: u32) -> Vec<u32> {
+    (offset..job.ranks()).map(|o| job.after_root(o)).collect()
+}
+
+/// A tree over some ranks.
 pub(super) struct Tree {
     members: Vec<u32>,
     parents: Vec<Option<usize>>,
@@ -92,6 +98,16 @@ impl Load {
     }
 }
 
+/// Returns the first of the two trees; the first member is its root.
+fn single_tree(members: Vec<u32>) -> Tree {
+    let n = members.len();
+    Tree::new(
+        members,
+        (0..n).map(|position| parent(n, position)).collect(),
+        0,
+    )
+}
+
 /// Returns both trees over the members.
 pub(super) fn double_tree(members: Vec<u32>) -> [Tree; 2] {
     let n = members.len();
@@ -102,12 +118,8 @@ pub(super) fn double_tree(members: Vec<u32>) -> [Tree; 2] {
             parent(n, (position + n - 1) % n).map(|up| (up + 1) % n)
         }
     };
-    let first = (0..n).map(|position| parent(n, position)).collect();
     let second = (0..n).map(second).collect();
-    [
-        Tree::new(members.clone(), first, 0),
-        Tree::new(members, second, 1),
-    ]
+    [single_tree(members.clone()), Tree::new(members, second, 1)]
 }
 
 /// Returns the parent of `rank` in the in-order binary tree of `n`: from its lowest set bit b,
