@@ -33,8 +33,8 @@ pub use comparison::{
 };
 pub use plot::terminal_plot;
 pub use prediction::{
-    AlgorithmChoice, PredictedCall, PredictionReport, Refusal, prediction_csv, prediction_json,
-    prediction_markdown, prediction_table,
+    AlgorithmChoice, PredictedCall, PredictionReport, ProtocolChoice, Refusal, prediction_csv,
+    prediction_json, prediction_markdown, prediction_table,
 };
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use style::{Charset, Color, Detail, Style};

@@ -12,7 +12,7 @@ use crate::naming;
 use crate::number::count;
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
-use tier6_collective::{Algorithm, Collective};
+use tier6_collective::{Algorithm, Collective, Protocol};
 use tier6_math::{Basis, Bottleneck, Parts, Prediction};
 use tier6_units::{Bytes, GbPerSec};
 
@@ -25,6 +25,17 @@ pub enum AlgorithmChoice {
     All,
     /// The fastest for each size.
     Auto,
+}
+
+/// Which of NCCL's protocols were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProtocolChoice {
+    /// This one.
+    One(Protocol),
+    /// The fastest for each algorithm and size, where the system has step times of protocols.
+    Auto,
+    /// None: steps cost what links cost.
+    Without,
 }
 
 /// Predicted calls of one collective on one system.
@@ -40,6 +51,8 @@ pub struct PredictionReport {
     pub nodes: u32,
     /// Which algorithms were asked for.
     pub choice: AlgorithmChoice,
+    /// Which protocols were asked for.
+    pub protocols: ProtocolChoice,
     /// By size; of one size the fastest first.
     pub rows: Vec<PredictedCall>,
     /// Algorithms that offer the collective, but not here, with the reason.
@@ -60,6 +73,8 @@ pub struct Refusal {
 pub struct PredictedCall {
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// The protocol, when one is priced.
+    pub protocol: Option<Protocol>,
     /// M, in nccl-tests' meaning.
     pub bytes: Bytes,
     /// What the time is spent on.
@@ -81,6 +96,7 @@ impl PredictedCall {
     pub fn new(algorithm: Algorithm, prediction: Prediction) -> Self {
         Self {
             algorithm,
+            protocol: prediction.protocol,
             bytes: prediction.bytes,
             parts: prediction.parts,
             algbw: prediction.algbw(),
@@ -156,7 +172,8 @@ pub fn prediction_csv(report: &PredictionReport) -> String {
             report.ranks.to_string(),
             row.bytes.get().to_string(),
             row.algorithm.to_string(),
-            String::new(),
+            row.protocol
+                .map_or(String::new(), |protocol| protocol.to_string()),
         ];
         let times = [
             parts.total(),
@@ -188,6 +205,9 @@ fn grid(report: &PredictionReport) -> Grid {
     Columns::of(&report.rows)
         .right("size", |row| row.bytes.to_string())
         .left("algorithm", |row| row.algorithm.to_string())
+        .left("protocol", |row| {
+            row.protocol.map_or("-", Protocol::name).to_owned()
+        })
         .numbers("time us", 1, |row| Some(row.parts.total().get()))
         .numbers("software", 1, |row| Some(row.parts.software.get()))
         .numbers("latency", 1, |row| Some(row.parts.latency.get()))
@@ -234,14 +254,17 @@ fn bottlenecks(report: &PredictionReport, detail: Detail) -> Vec<(String, String
                 .map(|(_, row)| row)
                 .collect();
             let alike = |a: &PredictedCall, b: &PredictedCall| {
-                (a.algorithm, a.bottleneck) == (b.algorithm, b.bottleneck)
+                (a.algorithm, a.protocol, a.bottleneck) == (b.algorithm, b.protocol, b.bottleneck)
             };
             let groups = fastest.chunk_by(|a, b| alike(a, b));
             groups.filter_map(|group| group.last().copied()).collect()
         }
     };
     let line = |row: &PredictedCall| {
-        let sentence = format!("{}: {}", row.algorithm, row.sentence);
+        let path = row
+            .protocol
+            .map_or(String::new(), |protocol| format!(" {protocol}"));
+        let sentence = format!("{}{path}: {}", row.algorithm, row.sentence);
         (row.bytes.to_string(), sentence)
     };
     shown.into_iter().map(line).collect()
@@ -263,11 +286,22 @@ fn notes(report: &PredictionReport) -> Vec<&'static str> {
     {
         notes.push("extrapolated: the constants were fitted on other sizes");
     }
-    notes.push("protocols (LL, LL128, Simple) are not modelled");
-    if report.choice == AlgorithmChoice::Auto {
-        notes.push(
-            "auto is the fastest algorithm by this model, not NCCL's choice (`tier6 tuner choose`)",
-        );
+    if report.rows.iter().all(|row| row.protocol.is_none()) {
+        notes.push(match report.protocols {
+            ProtocolChoice::Without => {
+                "no protocol (LL, LL128, Simple): steps cost what links cost"
+            }
+            ProtocolChoice::One(_) | ProtocolChoice::Auto => {
+                "the system has no step times of protocols (LL, LL128, Simple): steps cost what \
+                 links cost"
+            }
+        });
+    }
+    let is_auto = report.choice == AlgorithmChoice::Auto
+        || (report.protocols == ProtocolChoice::Auto
+            && report.rows.iter().any(|row| row.protocol.is_some()));
+    if is_auto {
+        notes.push("auto is the fastest by this model, not NCCL's choice (`tier6 tuner choose`)");
     }
     notes
 }

@@ -27,7 +27,9 @@ pub use demo::{Demo, demo, render_demo};
 pub use error::{Error, Exit};
 pub use input::keep_inputs;
 pub use output::{make_folder, write_file};
-pub use predict::{PredictRequest, parse_algorithms, parse_collective, predict, render_prediction};
+pub use predict::{
+    PredictRequest, parse_algorithms, parse_collective, parse_protocols, predict, render_prediction,
+};
 pub use progress::{NoProgress, Progress};
 pub use render::{Form, render_analysis};
 pub use systems::{list_systems, render_system, render_systems, show_system};
@@ -47,7 +49,7 @@ pub use tier6_nccl::{
     Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, LibraryVersion, Machine, NcclCollective,
     Release as NcclRelease, system_names,
 };
-pub use tier6_report::{AlgorithmChoice, Charset, Color, Detail, Style, TunerView};
+pub use tier6_report::{AlgorithmChoice, Charset, Color, Detail, ProtocolChoice, Style, TunerView};
 pub use tier6_study::{Holdout, Ll128, ValidationReport};
 pub use tier6_units::{Bytes, SizeRange};
 

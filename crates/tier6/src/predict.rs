@@ -5,11 +5,11 @@ use crate::systems::{LoadedSystem, no_charts};
 use crate::tuner::split_hint;
 use crate::{Error, Form};
 use std::num::NonZeroU32;
-use tier6_collective::{Algorithm, Collective, offers};
+use tier6_collective::{Algorithm, Collective, Protocol, offers};
 use tier6_math::{Parameters, Placement, Plan, PlanError};
 use tier6_report::{
-    AlgorithmChoice, PredictedCall, PredictionReport, Refusal, prediction_csv, prediction_json,
-    prediction_markdown, prediction_table,
+    AlgorithmChoice, PredictedCall, PredictionReport, ProtocolChoice, Refusal, prediction_csv,
+    prediction_json, prediction_markdown, prediction_table,
 };
 use tier6_system::{Topology, nearest};
 use tier6_units::SizeRange;
@@ -23,6 +23,8 @@ pub struct PredictRequest<'a> {
     pub collective: Collective,
     /// Which algorithms.
     pub choice: AlgorithmChoice,
+    /// Which of NCCL's protocols.
+    pub protocols: ProtocolChoice,
     /// N; `None` for every chip.
     pub ranks: Option<u32>,
     /// Nodes, over which the ranks are spread evenly; `None` fills one node after another.
@@ -41,15 +43,20 @@ pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> 
     let (plans, refused) = plans(request, &site)?;
     let mut rows = Vec::new();
     for &bytes in request.sizes.sizes() {
-        let mut by_time: Vec<&(Algorithm, Plan)> = plans.iter().collect();
+        let time = |plan: &Plan| plan.time(bytes).get();
+        let fastest = plans.iter().filter_map(|(algorithm, plans)| {
+            let fastest = plans.iter().min_by(|a, b| time(a).total_cmp(&time(b)));
+            Some((*algorithm, fastest?))
+        });
+        let mut by_time: Vec<(Algorithm, &Plan)> = fastest.collect();
         // Stable: equal times stay in the order of the contract.
-        by_time.sort_by(|(_, a), (_, b)| a.time(bytes).get().total_cmp(&b.time(bytes).get()));
+        by_time.sort_by(|(_, a), (_, b)| time(a).total_cmp(&time(b)));
         let shown = match request.choice {
             AlgorithmChoice::All => by_time.len(),
             AlgorithmChoice::One(_) | AlgorithmChoice::Auto => 1,
         };
         let predictions = by_time.into_iter().take(shown).map(|(algorithm, plan)| {
-            PredictedCall::new(*algorithm, plan.predict(&site.topology, bytes))
+            PredictedCall::new(algorithm, plan.predict(&site.topology, bytes))
         });
         rows.extend(predictions);
     }
@@ -59,6 +66,7 @@ pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> 
         ranks: site.ranks,
         nodes: site.nodes,
         choice: request.choice,
+        protocols: request.protocols,
         rows,
         refused,
     })
@@ -111,34 +119,42 @@ impl Site {
     }
 }
 
-type Plans = (Vec<(Algorithm, Plan)>, Vec<Refusal>);
+/// Algorithms with a plan per protocol.
+type Plans = (Vec<(Algorithm, Vec<Plan>)>, Vec<Refusal>);
 
 /// Makes the plans of the algorithms that were asked for and can run; at least one.
 fn plans(request: &PredictRequest<'_>, site: &Site) -> Result<Plans, Error> {
     let parameters = Parameters {
         placement: site.placement,
+        protocol: match request.protocols {
+            ProtocolChoice::One(protocol) => Some(protocol),
+            ProtocolChoice::Auto | ProtocolChoice::Without => None,
+        },
         ..Parameters::of(&site.topology)
     };
     let collective = request.collective;
     let plan = |algorithm| {
-        Plan::new(
-            &site.topology,
-            collective,
-            algorithm,
-            site.ranks,
-            &parameters,
-        )
+        let (topology, ranks) = (&site.topology, site.ranks);
+        match request.protocols {
+            ProtocolChoice::Auto => {
+                Plan::by_protocol(topology, collective, algorithm, ranks, &parameters)
+            }
+            ProtocolChoice::One(_) | ProtocolChoice::Without => {
+                let plan = Plan::new(topology, collective, algorithm, ranks, &parameters)?;
+                Ok(vec![plan])
+            }
+        }
     };
     if let AlgorithmChoice::One(algorithm) = request.choice {
-        let plan = plan(algorithm).map_err(|error| domain(&error))?;
-        return Ok((vec![(algorithm, plan)], Vec::new()));
+        let plans = plan(algorithm).map_err(|error| domain(&error))?;
+        return Ok((vec![(algorithm, plans)], Vec::new()));
     }
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
     let offering = |algorithm: &Algorithm| offers(*algorithm, collective);
     let mut first = None;
     for algorithm in Algorithm::ALL.into_iter().filter(offering) {
         match plan(algorithm) {
-            Ok(plan) => plans.push((algorithm, plan)),
+            Ok(by_protocol) => plans.push((algorithm, by_protocol)),
             Err(error) => {
                 let why = error.to_string();
                 refused.push(Refusal { algorithm, why });
@@ -191,6 +207,24 @@ pub fn parse_algorithms(text: &str) -> Result<AlgorithmChoice, Error> {
             ["all", "auto"].iter().chain(&names).copied(),
         )
     })
+}
+
+/// Reads the name of a protocol, `auto` or `none`.
+///
+/// # Errors
+///
+/// When it is none, with the nearest name.
+pub fn parse_protocols(text: &str) -> Result<ProtocolChoice, Error> {
+    let names = Protocol::ALL.map(Protocol::name);
+    match (text, Protocol::ALL.iter().find(|one| one.name() == text)) {
+        ("auto", _) => Ok(ProtocolChoice::Auto),
+        ("none", _) => Ok(ProtocolChoice::Without),
+        (_, Some(protocol)) => Ok(ProtocolChoice::One(*protocol)),
+        (_, None) => {
+            let names = ["auto", "none"].iter().chain(&names);
+            Err(unknown("protocol", text, names.copied()))
+        }
+    }
 }
 
 /// Reads the name of a collective.

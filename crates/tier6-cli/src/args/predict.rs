@@ -10,11 +10,13 @@ Examples:
   tier6 predict --system h100-x8 --collective all_reduce --sizes 1K..1G:x4
   tier6 predict --system h100-x8 --collective all_reduce --algorithm all --sizes 1M,64M
   tier6 predict --system a100-x8-ib-hdr --ranks 32 --collective all_gather --algorithm ring
+  tier6 predict --system h100-x8 --collective all_reduce --algorithm ring --protocol ll
   tier6 predict --system my-machine.toml --collective all_to_all --format json
 ")]
 #[command(after_help = "\
 Closed forms with the system's constants. A preset that was not calibrated gives
-`assumed` evidence: some constant is a prior. Protocols are not modelled.
+`assumed` evidence: some constant is a prior. Protocols take their step times and shares of
+the rate from the system; one without them is priced by its links.
 Exit 5 when the system or N does not do what is asked for, 3 for a bad system file.
 ")]
 pub struct Predict {
@@ -27,6 +29,9 @@ pub struct Predict {
     /// An algorithm, `all` of them ranked, or `auto`: the fastest for each size
     #[arg(long, value_name = "NAME|all|auto", default_value = "auto")]
     pub algorithm: String,
+    /// `ll`, `ll128`, `simple`, `auto`: the fastest, or `none`: steps cost what links cost
+    #[arg(long, value_name = "NAME|auto|none", default_value = "auto")]
+    pub protocol: String,
     /// The number of ranks; all chips when absent, more than the system has add nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..))]

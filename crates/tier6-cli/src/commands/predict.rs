@@ -25,6 +25,7 @@ pub fn run(options: &Predict, terminal: &Terminal) -> Result<Exit, Failure> {
         system: &options.system,
         collective: tier6::parse_collective(&options.collective)?,
         choice: tier6::parse_algorithms(&options.algorithm)?,
+        protocols: tier6::parse_protocols(&options.protocol)?,
         ranks: options.ranks,
         nodes: options.nodes,
         sizes: &meaning::sizes(&options.sizes)?,

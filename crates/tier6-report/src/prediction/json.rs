@@ -3,6 +3,7 @@
 use super::{AlgorithmChoice, PredictedCall, PredictionReport, Refusal};
 use crate::analysis::json::pretty;
 use serde::Serialize;
+use tier6_collective::Protocol;
 use tier6_math::Parts;
 use tier6_units::GbPerSec;
 
@@ -36,7 +37,6 @@ struct ReportDto<'a> {
 struct ResultDto<'a> {
     bytes: u64,
     algorithm: &'static str,
-    /// Protocols are not modelled.
     protocol: Option<&'static str>,
     time_us: f64,
     parts: PartsDto,
@@ -70,7 +70,7 @@ impl<'a> ResultDto<'a> {
         Self {
             bytes: row.bytes.get(),
             algorithm: row.algorithm.name(),
-            protocol: None,
+            protocol: row.protocol.map(Protocol::name),
             time_us: row.parts.total().get(),
             parts: PartsDto::new(&row.parts),
             algbw_gbs: row.algbw.map(GbPerSec::get),
