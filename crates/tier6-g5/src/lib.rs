@@ -15,6 +15,7 @@ mod chip;
 pub mod congestion;
 mod fabric;
 mod fault;
+mod fidelity;
 mod flow;
 pub mod network;
 mod packet;
@@ -31,12 +32,13 @@ pub use fabric::{
     Fabric, FabricError, FabricLink, FabricLinkId, LinkOf, Path, PathRequest, TreePath, Use,
 };
 pub use fault::Fault;
+pub use fidelity::Fidelity;
 pub use flow::{FlowEvent, FlowNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
 };
-pub use program::{Dependency, Follows, Lowered, Needs, Program};
+pub use program::{Dependency, Follows, Lowered, Needs, Program, Relabelled};
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,
 };

@@ -5,8 +5,10 @@
 //! grows with its ranks and not with its messages.
 
 mod lowered;
+mod relabelled;
 
 pub use lowered::Lowered;
+pub use relabelled::Relabelled;
 
 use tier6_collective::{Grain, GroupId, Handshake, RankId, Transfer, TransferId};
 

@@ -65,6 +65,11 @@ impl Lowered {
             transfers,
         }
     }
+
+    /// Returns the same with another way in which sender and receiver agree.
+    pub fn with_handshake(self, handshake: Handshake) -> Self {
+        Self { handshake, ..self }
+    }
 }
 
 /// Returns what each transfer waits for. Slices of two transfers can follow each other only when
