@@ -10,13 +10,14 @@
 mod laying;
 mod link;
 mod path;
+mod routes_to;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 use std::collections::BTreeMap;
 
-use tier6_system::{ChipId, LinkId, RouteTree, Topology, VertexId};
+use tier6_system::{ChipId, LinkId, Topology, VertexId};
 use tier6_units::{ByteTime, SimTime};
 
 use crate::network::PathId;
@@ -25,6 +26,7 @@ use crate::{Fault, G5Parameters, PathChoice};
 pub use link::{FabricLink, FabricLinkId, LinkOf};
 use path::Trunk;
 pub use path::{Path, PathRequest, TreePath, Use};
+use routes_to::RoutesTo;
 use tree::SwitchTree;
 
 /// The links of a run and the paths over them.
@@ -57,7 +59,7 @@ pub struct Fabric<'t> {
     routes: Vec<LinkId>,
     /// Paths by chip that sends, sorted by receiver and flow.
     by_sender: Vec<Vec<((u32, u32), PathId)>>,
-    route_trees: RouteTrees<'t>,
+    routes_to: RoutesTo<'t>,
     trees: Vec<SwitchTree>,
     /// Trees by members.
     tree_of: BTreeMap<Vec<ChipId>, usize>,
@@ -70,14 +72,6 @@ enum Service {
     Multicast(ChipId),
     LoadReduce(ChipId),
     Aggregate,
-}
-
-/// Routes towards chips, kept from the second request on.
-#[derive(Debug)]
-struct RouteTrees<'t> {
-    by_receiver: Vec<Option<RouteTree<'t>>>,
-    asked: Vec<bool>,
-    kept: usize,
 }
 
 /// A fabric that cannot be made.
@@ -147,11 +141,7 @@ impl<'t> Fabric<'t> {
             uses: Vec::new(),
             routes: Vec::new(),
             by_sender: vec![Vec::new(); n_chips],
-            route_trees: RouteTrees {
-                by_receiver: vec![None; n_chips],
-                asked: vec![false; n_chips],
-                kept: 0,
-            },
+            routes_to: RoutesTo::new(n_chips),
             trees: Vec::new(),
             tree_of: BTreeMap::new(),
             tree_paths: BTreeMap::new(),

@@ -18,7 +18,7 @@ use tier6_system::LinkId;
 use tier6_units::{ByteTime, SimTime};
 
 use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
-use crate::{Fabric, LinkAccount, LinkOf, Span, Track, Wait};
+use crate::{Fabric, LinkAccount, LinkOf, Span, Timeline, Track, Wait};
 
 use piece::Solver;
 
@@ -90,6 +90,15 @@ struct Flow {
     armed: Armed,
     /// The last search that has met it.
     search: u32,
+}
+
+/// What is left to say of a flow whose last byte has left the sender.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    message: MessageId,
+    path: PathId,
+    bytes: u64,
+    start: SimTime,
 }
 
 /// How fast a flow goes.
@@ -193,17 +202,22 @@ impl FlowNetwork {
         now: SimTime,
         context: &mut Context<'_, E>,
     ) {
-        let flow = self.vacate(slot, context.fabric);
-        self.tell(&flow, now, context);
+        let ended = self.vacate(slot, context.fabric);
+        self.tell(ended, now, context);
     }
 
-    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>) -> Flow {
+    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>) -> Ended {
         let place = &mut self.flows[slot as usize];
-        let flow = *place;
+        let ended = Ended {
+            message: place.message,
+            path: place.path,
+            bytes: place.bytes,
+            start: place.start,
+        };
         place.use_count = place.use_count.wrapping_add(1);
         place.version = place.version.wrapping_add(1);
         self.free.push(slot);
-        for one in fabric.path(flow.path).uses {
+        for one in fabric.path(ended.path).uses {
             let link = &mut self.links[one.link.index()];
             link.load -= 1;
             if link.load == 0 {
@@ -212,47 +226,28 @@ impl FlowNetwork {
                 self.changed.push(one.link.0);
             }
         }
-        self.sent_bytes[flow.path.0 as usize] += flow.bytes;
-        flow
+        self.sent_bytes[ended.path.0 as usize] += ended.bytes;
+        ended
     }
 
+    /// Says that the last byte leaves the sender, and when it will be at the receiver.
     fn tell<E: From<FlowEvent>>(
         &mut self,
-        flow: &Flow,
+        ended: Ended,
         now: SimTime,
         context: &mut Context<'_, E>,
     ) {
-        self.send_off(flow.message, flow.path, now, context);
-        let Some(timeline) = context.timeline.as_deref_mut() else {
-            return;
-        };
-        for one in context.fabric.path(flow.path).uses {
-            if let LinkOf::Wire(link) = context.fabric.link(one.link).of {
-                timeline.spans.push(Span {
-                    track: Track::Link(link),
-                    name: format!("message {}, {} B", flow.message.0, flow.bytes),
-                    start: flow.start,
-                    end: now,
-                });
-            }
-        }
-    }
-
-    /// The last byte leaves the sender.
-    fn send_off<E: From<FlowEvent>>(
-        &mut self,
-        message: MessageId,
-        path: PathId,
-        now: SimTime,
-        context: &mut Context<'_, E>,
-    ) {
+        let message = ended.message;
         context.notices.push(Notice::Sent(message));
-        let latency = context.fabric.latency(path);
+        let latency = context.fabric.latency(ended.path);
         if latency == SimTime::ZERO {
             self.arrive(message, context);
         } else {
             let event = FlowEvent::Arrived(message).into();
             context.agenda.at(now + latency, event);
+        }
+        if let Some(timeline) = context.timeline.as_deref_mut() {
+            ended.draw(timeline, now, context.fabric);
         }
     }
 
@@ -266,6 +261,22 @@ impl FlowNetwork {
         if self.solution == Solution::Valid && !self.changed.is_empty() {
             self.solution = Solution::Awaited;
             context.agenda.at(now, FlowEvent::Share.into());
+        }
+    }
+}
+
+impl Ended {
+    /// Draws a span on every link of the path.
+    fn draw(self, timeline: &mut Timeline, now: SimTime, fabric: &Fabric<'_>) {
+        for one in fabric.path(self.path).uses {
+            if let LinkOf::Wire(link) = fabric.link(one.link).of {
+                timeline.spans.push(Span {
+                    track: Track::Link(link),
+                    name: format!("message {}, {} B", self.message.0, self.bytes),
+                    start: self.start,
+                    end: now,
+                });
+            }
         }
     }
 }

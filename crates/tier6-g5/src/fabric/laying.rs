@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use tier6_system::{ChipId, LinkId, RouteTree, Topology};
+use tier6_system::{ChipId, LinkId};
 use tier6_units::{ByteTime, GbPerSec, SimTime};
 
 use super::path::{Run, Shape, Trunk};
 use super::tree::SwitchTree;
-use super::{Fabric, FabricError, FabricLinkId, PathRequest, RouteTrees, Service, TreePath, Use};
+use super::{Fabric, FabricError, FabricLinkId, PathRequest, Service, TreePath, Use};
 use crate::PathChoice;
 use crate::network::PathId;
 
 /// Equal routes among which a path is chosen; more exist only in huge fabrics.
 const ROUTES_MAX: usize = 256;
-/// Numbers that all kept route trees may hold together: 64 MiB.
-const KEPT_MAX: usize = 8 << 20;
 
 impl Fabric<'_> {
     /// Returns the path of a request, which is laid when it is asked for the first time.
@@ -60,7 +58,7 @@ impl Fabric<'_> {
     fn lay_new(&mut self, from: ChipId, to: ChipId, flow: u32) -> PathId {
         match self.choice {
             PathChoice::Preferred => {
-                let route = self.route_trees.route(self.topology, from, to, flow);
+                let route = self.routes_to.route(self.topology, from, to, flow);
                 self.lay_route(from, route)
             }
             PathChoice::PerFlow => {
@@ -86,7 +84,7 @@ impl Fabric<'_> {
     }
 
     fn routes_between(&mut self, from: ChipId, to: ChipId) -> Vec<Vec<LinkId>> {
-        let tree = self.route_trees.tree(self.topology, to);
+        let tree = self.routes_to.tree(self.topology, to);
         tree.routes(from, ROUTES_MAX)
     }
 
@@ -236,35 +234,6 @@ impl Fabric<'_> {
             mix(state ^ u64::from(*word).wrapping_add(0x9e37_79b9_7f4a_7c15))
         });
         mix(mixed)
-    }
-}
-
-impl<'t> RouteTrees<'t> {
-    /// The preferred route of a flow. The first question about a receiver is answered by a search
-    /// that ends early, since in a ring it is the only one.
-    fn route(
-        &mut self,
-        topology: &'t Topology,
-        from: ChipId,
-        to: ChipId,
-        flow: u32,
-    ) -> Vec<LinkId> {
-        let asked = std::mem::replace(&mut self.asked[to.index()], true);
-        if flow == 0 && !asked {
-            return topology.route(from, to);
-        }
-        self.tree(topology, to).route(from, flow)
-    }
-
-    fn tree(&mut self, topology: &'t Topology, to: ChipId) -> &RouteTree<'t> {
-        if self.by_receiver[to.index()].is_none() {
-            self.kept += topology.vertices().len();
-            if self.kept > KEPT_MAX {
-                self.by_receiver.fill(None);
-                self.kept = topology.vertices().len();
-            }
-        }
-        self.by_receiver[to.index()].get_or_insert_with(|| topology.routes_to(to))
     }
 }
 

@@ -3,7 +3,7 @@
 use tier6_units::SimTime;
 
 use super::max_min::MaxMin;
-use super::{Armed, Flow, FlowEvent, FlowNetwork, Member, Rate, Solution, bytes_per_ps};
+use super::{Armed, Ended, Flow, FlowEvent, FlowNetwork, Member, Rate, Solution, bytes_per_ps};
 use crate::Fabric;
 use crate::network::Context;
 
@@ -19,8 +19,8 @@ pub(super) struct Solver {
     /// Links and flows of the piece that is searched.
     links: Vec<u32>,
     flows: Vec<u32>,
-    /// Flows that end now.
-    ended: Vec<Flow>,
+    /// Flows that end now, by number.
+    ended: Vec<(u64, Ended)>,
 }
 
 impl FlowNetwork {
@@ -41,11 +41,10 @@ impl FlowNetwork {
                 context.agenda.at(end, event.into());
             }
         }
-        solver.ended.sort_unstable_by_key(|flow| flow.number);
-        for flow in &solver.ended {
-            self.tell(flow, now, context);
+        solver.ended.sort_unstable_by_key(|(number, _)| *number);
+        for (_, ended) in solver.ended.drain(..) {
+            self.tell(ended, now, context);
         }
-        solver.ended.clear();
         self.solver = solver;
         self.solution = Solution::Valid;
     }
@@ -97,8 +96,9 @@ impl Solver {
         }
         flow.search = self.searches;
         if flow.end <= now {
-            let flow = network.vacate(member.slot, fabric);
-            self.ended.push(flow);
+            let number = flow.number;
+            self.ended
+                .push((number, network.vacate(member.slot, fabric)));
             return false;
         }
         self.flows.push(member.slot);

@@ -1,0 +1,242 @@
+//! Speed of the flow network, against the bare event queue in the same run.
+//!
+//! The reference is the hold model: a binary heap with 1,024 pending events, from which the first
+//! is taken and to which a new one is added, nothing else. A shared machine is slow in bursts, so
+//! reference and subject take turns and the least time of each counts.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
+
+use tier6_des::Agenda;
+use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId};
+use tier6_g5::{Fabric, FlowEvent, FlowNetwork, G5Parameters, PathRequest};
+use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
+use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
+
+const TURNS: u32 = 5;
+
+fn main() {
+    let ring = topology(1024, FabricSpec::Ring { orders: Vec::new() });
+    let (star, tree) = (star(256), fat_tree(256, 16));
+    let cases: [(&str, &dyn Fn() -> u64); 4] = [
+        ("hold model, 6.3 M events", &|| hold(1024, 6_300_000)),
+        ("ring of 1,024, 2.1 M messages", &|| {
+            shifts(&ring, 2046, 16_384)
+        }),
+        ("all to all, star of 256", &|| all_to_all(&star, 65_536)),
+        ("all to all, fat tree of 256", &|| all_to_all(&tree, 65_536)),
+    ];
+    let only: Vec<String> = std::env::args().skip(1).collect();
+    let is_wanted = |name: &str| {
+        let mut words = only.iter().filter(|word| !word.starts_with('-')).peekable();
+        words.peek().is_none() || words.any(|word| name.contains(word.as_str()))
+    };
+    let mut least = [Duration::MAX; 4];
+    for _ in 0..TURNS {
+        for ((name, work), least) in cases.iter().zip(&mut least) {
+            if is_wanted(name) {
+                *least = (*least).min(timed(work));
+            }
+        }
+    }
+    for ((name, _), time) in cases.iter().zip(least) {
+        if time < Duration::MAX {
+            let ratio = time.as_secs_f64() / least[0].as_secs_f64();
+            println!(
+                "{name:32} {:8.1} ms, {ratio:.2} of the hold model",
+                time.as_secs_f64() * 1e3
+            );
+        }
+    }
+}
+
+/// Time on a processor where the system tells it, else on the wall.
+fn timed(work: &dyn Fn() -> u64) -> Duration {
+    let (clock, start) = (Instant::now(), on_processor());
+    std::hint::black_box(work());
+    match (start, on_processor()) {
+        (Some(start), Some(end)) => end - start,
+        _ => clock.elapsed(),
+    }
+}
+
+/// What this thread has had of a processor until now.
+fn on_processor() -> Option<Duration> {
+    std::thread::yield_now();
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = times.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
+}
+
+/// Takes and adds `count` events, `pending` at a time.
+fn hold(pending: u32, count: u32) -> u64 {
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        state >> 40
+    };
+    let mut heap: BinaryHeap<Reverse<(u64, u32, u32)>> = (0..pending)
+        .map(|number| Reverse((random(), number, number)))
+        .collect();
+    let mut last = 0;
+    for number in 0..count {
+        let Reverse((time, _, event)) = heap.pop().expect("Invariant: never empty");
+        last = time;
+        heap.push(Reverse((time + random(), number, event)));
+    }
+    last
+}
+
+/// An event of the network; nobody else has any.
+struct Bare(FlowEvent);
+
+impl From<FlowEvent> for Bare {
+    fn from(event: FlowEvent) -> Self {
+        Self(event)
+    }
+}
+
+/// A network and what it needs.
+struct Bench<'t> {
+    fabric: Fabric<'t>,
+    network: FlowNetwork,
+    agenda: Agenda<Bare>,
+    notices: Vec<Notice>,
+}
+
+impl<'t> Bench<'t> {
+    fn new(topology: &'t Topology) -> Self {
+        let fabric = Fabric::new(topology, &G5Parameters::ideal(), &[], 0);
+        let mut bench = Self {
+            fabric: fabric.expect("Invariant: no faults"),
+            network: FlowNetwork::new(),
+            agenda: Agenda::new(),
+            notices: Vec::new(),
+        };
+        let (network, mut context) = bench.parts();
+        network.start(&mut context);
+        bench
+    }
+
+    fn parts(&mut self) -> (&mut FlowNetwork, Context<'_, Bare>) {
+        let context = Context {
+            fabric: &self.fabric,
+            agenda: &mut self.agenda,
+            notices: &mut self.notices,
+            timeline: None,
+        };
+        (&mut self.network, context)
+    }
+
+    fn lay(&mut self, from: u32, to: u32) -> PathId {
+        let (from, to) = (ChipId::new(from), ChipId::new(to));
+        let path = self.fabric.lay(PathRequest::Send { from, to, flow: 0 });
+        path.expect("Invariant: the topology is connected")
+    }
+
+    fn inject(&mut self, id: u32, path: PathId, bytes: u64, now: SimTime) {
+        let message = Message {
+            id: MessageId(id),
+            path,
+            bytes,
+            pace: ByteTime::ZERO,
+        };
+        let (network, mut context) = self.parts();
+        network.inject(message, now, &mut context);
+    }
+
+    /// Handles the next event; the time, or `None` when nothing is left.
+    fn next(&mut self) -> Option<SimTime> {
+        let (now, Bare(event)) = self.agenda.pop()?;
+        let (network, mut context) = self.parts();
+        network.handle(event, now, &mut context);
+        Some(now)
+    }
+}
+
+/// Every rank passes on what arrives, `steps` times, as a ring does: messages of one rank go over
+/// one path, and its name is that of the rank.
+fn shifts(topology: &Topology, steps: u32, bytes: u64) -> u64 {
+    let n_ranks = topology.n_chips();
+    let mut bench = Bench::new(topology);
+    let paths: Vec<PathId> = (0..n_ranks)
+        .map(|rank| bench.lay(rank, (rank + 1) % n_ranks))
+        .collect();
+    let mut left = vec![steps - 1; n_ranks as usize];
+    for (rank, path) in (0..).zip(&paths) {
+        bench.inject(rank, *path, bytes, SimTime::ZERO);
+    }
+    let mut last = SimTime::ZERO;
+    let mut notices = Vec::new();
+    while let Some(now) = bench.next() {
+        last = now;
+        notices.append(&mut bench.notices);
+        for notice in notices.drain(..) {
+            let Notice::Arrived(MessageId(from)) = notice else {
+                continue;
+            };
+            let to = (from + 1) % n_ranks;
+            if left[to as usize] > 0 {
+                left[to as usize] -= 1;
+                bench.inject(to, paths[to as usize], bytes, now);
+            }
+        }
+    }
+    bench
+        .network
+        .audit()
+        .expect("Invariant: everything arrives");
+    last.ps()
+}
+
+/// Every rank sends to every other at once.
+fn all_to_all(topology: &Topology, bytes: u64) -> u64 {
+    let n_ranks = topology.n_chips();
+    let mut bench = Bench::new(topology);
+    let mut id = 0;
+    for from in 0..n_ranks {
+        for to in (0..n_ranks).filter(|to| *to != from) {
+            let path = bench.lay(from, to);
+            bench.inject(id, path, bytes, SimTime::ZERO);
+            id += 1;
+        }
+    }
+    let mut last = SimTime::ZERO;
+    while let Some(now) = bench.next() {
+        last = now;
+    }
+    bench
+        .network
+        .audit()
+        .expect("Invariant: everything arrives");
+    last.ps()
+}
+
+fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
+    let spec = SystemSpec::uniform(n_chips, fabric, GbPerSec::new(50.0), Micros::new(0.5));
+    spec.resolve()
+        .expect("Invariant: the fabric fits the chips")
+}
+
+fn star(n_chips: u32) -> Topology {
+    let switch = "switch".into();
+    topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+}
+
+fn fat_tree(n_chips: u32, down: u32) -> Topology {
+    topology(
+        n_chips,
+        FabricSpec::FatTree(FatTreeSpec {
+            switch: "switch".into(),
+            spine: None,
+            down: Some(down),
+            spines: Some(down),
+            oversubscription: 1.0,
+            wiring: Wiring::ByNode,
+            cross_rail: CrossRail::Spine,
+        }),
+    )
+}

@@ -1,0 +1,110 @@
+//! Routes towards chips, with what has been found out about them.
+
+use std::collections::BTreeMap;
+
+use tier6_system::{ChipId, LinkId, RouteTree, Topology, Vertex, VertexId};
+
+/// Vertices that all kept trees may have together: 64 MiB of them.
+const KEPT_MAX: usize = 8 << 20;
+
+/// Routes by the chip that they lead to, kept from the second question on: in a ring there is
+/// only one.
+#[derive(Debug)]
+pub(super) struct RoutesTo<'t> {
+    by_receiver: Vec<Towards<'t>>,
+    kept: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Towards<'t> {
+    Unasked,
+    Asked,
+    Known {
+        tree: Box<RouteTree<'t>>,
+        /// The link that flow 0 takes on from a switch, which does not depend on its sender.
+        next: BTreeMap<VertexId, LinkId>,
+    },
+}
+
+impl<'t> RoutesTo<'t> {
+    pub(super) fn new(n_chips: usize) -> Self {
+        Self {
+            by_receiver: vec![Towards::Unasked; n_chips],
+            kept: 0,
+        }
+    }
+
+    /// Returns the preferred route of a flow.
+    pub(super) fn route(
+        &mut self,
+        topology: &'t Topology,
+        from: ChipId,
+        to: ChipId,
+        flow: u32,
+    ) -> Vec<LinkId> {
+        let towards = &mut self.by_receiver[to.index()];
+        if flow == 0 && matches!(towards, Towards::Unasked) {
+            *towards = Towards::Asked;
+            return topology.route(from, to);
+        }
+        let (tree, next) = self.known(topology, to);
+        if flow != 0 {
+            return tree.route(from, flow);
+        }
+        known_route(topology, tree, next, from).unwrap_or_else(|| {
+            let route = tree.route(from, 0);
+            next.extend(route.iter().map(|link| (topology.link(*link).from, *link)));
+            route
+        })
+    }
+
+    /// Returns all shortest routes to a chip.
+    pub(super) fn tree(&mut self, topology: &'t Topology, to: ChipId) -> &RouteTree<'t> {
+        self.known(topology, to).0
+    }
+
+    fn known(
+        &mut self,
+        topology: &'t Topology,
+        to: ChipId,
+    ) -> (&RouteTree<'t>, &mut BTreeMap<VertexId, LinkId>) {
+        if !matches!(self.by_receiver[to.index()], Towards::Known { .. }) {
+            self.kept += topology.vertices().len();
+            if self.kept > KEPT_MAX {
+                self.by_receiver.fill(Towards::Asked);
+                self.kept = topology.vertices().len();
+            }
+            self.by_receiver[to.index()] = Towards::Known {
+                tree: Box::new(topology.routes_to(to)),
+                next: BTreeMap::new(),
+            };
+        }
+        match &mut self.by_receiver[to.index()] {
+            Towards::Known { tree, next } => (tree, next),
+            Towards::Unasked | Towards::Asked => unreachable!("Invariant: made just above"),
+        }
+    }
+}
+
+/// Returns the route of flow 0, if every switch on it is known. A chip or a NIC takes the first
+/// link that leads on; only switches spread.
+fn known_route(
+    topology: &Topology,
+    tree: &RouteTree<'_>,
+    next: &BTreeMap<VertexId, LinkId>,
+    from: ChipId,
+) -> Option<Vec<LinkId>> {
+    let mut route = Vec::new();
+    let (mut vertex, target) = (topology.chip_vertex(from), topology.chip_vertex(tree.to()));
+    while vertex != target {
+        let link = match topology.vertices()[vertex.index()] {
+            Vertex::Switch(_) => *next.get(&vertex)?,
+            Vertex::Chip(_) | Vertex::NicSend(_) | Vertex::NicReceive(_) => {
+                tree.next_links(vertex).next()?
+            }
+        };
+        route.push(link);
+        vertex = topology.link(link).to;
+    }
+    Some(route)
+}
