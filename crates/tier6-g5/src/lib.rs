@@ -38,7 +38,10 @@ pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
 };
-pub use program::{Dependency, Follows, Lowered, Needs, Program, Relabelled};
+pub use program::{
+    Dependency, ExchangeOrder, ExchangeProgram, Follows, Lowered, Needs, Program, ProgramError,
+    Relabelled, RingPace, RingProgram,
+};
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,
 };

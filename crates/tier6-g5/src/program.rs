@@ -4,13 +4,20 @@
 //! and exchanges of thousands of ranks are computed instead of stored, so that the memory of a run
 //! grows with its ranks and not with its messages.
 
+mod exchange;
 mod lowered;
 mod relabelled;
+mod ring;
+mod shares;
+#[cfg(test)]
+mod tests;
 
+pub use exchange::{ExchangeOrder, ExchangeProgram};
 pub use lowered::Lowered;
 pub use relabelled::Relabelled;
+pub use ring::{RingPace, RingProgram};
 
-use tier6_collective::{Grain, GroupId, Handshake, RankId, Transfer, TransferId};
+use tier6_collective::{Collective, Grain, GroupId, Handshake, RankId, Transfer, TransferId};
 
 /// A transfer that another waits for, or that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,4 +90,21 @@ pub trait Program {
 
     /// Appends the transfers that wait for nothing and have no queue, in order.
     fn loose_starts(&self, into: &mut Vec<TransferId>);
+}
+
+/// A program that is not computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// Only schedules do this collective.
+    #[error("`{collective}` is not computed; hint: lower its schedule")]
+    NotComputed {
+        /// The collective.
+        collective: Collective,
+    },
+    /// Nobody, or more transfers than ids.
+    #[error("{ranks} ranks; hint: at least 1, and fewer than 2^32 transfers in all")]
+    Ranks {
+        /// N.
+        ranks: u32,
+    },
 }

@@ -142,6 +142,7 @@ pub fn run<N: Network>(
         network,
     };
     let events = run.until_done(options.limits)?;
+    let rest = run.come_to_rest(options.limits.events)?;
     let Run {
         chips,
         fabric,
@@ -149,7 +150,7 @@ pub fn run<N: Network>(
         timeline,
         ..
     } = run;
-    conclude(chips, fabric, network, parameters, events, timeline)
+    conclude(chips, fabric, network, parameters, events, rest, timeline)
         .map_err(|stop| RunError::Stop(Box::new(stop)))
 }
 
@@ -180,6 +181,13 @@ fn check(jobs: &[Job<'_>], options: &RunOptions) -> Result<(), SetupError> {
         }
     }
     Ok(())
+}
+
+/// Whether anything moves after the last completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Still,
+    Moving,
 }
 
 /// A run in progress.
@@ -217,15 +225,7 @@ impl<N: Network> Run<'_, '_, '_, N> {
             let (now, event) = self.agenda.pop().expect("Invariant: it has a next time");
             events += 1;
             match event {
-                RunEvent::Network(event) => {
-                    let mut context = Context {
-                        fabric: self.fabric,
-                        agenda: &mut self.agenda,
-                        notices: &mut self.notices,
-                        timeline: self.timeline.as_mut(),
-                    };
-                    self.network.handle(event, now, &mut context);
-                }
+                RunEvent::Network(event) => self.network_event(event, now),
                 RunEvent::Chip(event) => {
                     self.with_world(|chips, world| chips.handle(event, world))?;
                 }
@@ -235,6 +235,30 @@ impl<N: Network> Run<'_, '_, '_, N> {
             }
         }
         Ok(events)
+    }
+
+    /// Lets what is still under way between the links end: acknowledgements, credits.
+    fn come_to_rest(&mut self, events_max: u64) -> Result<Rest, RunError> {
+        for _ in 0..events_max {
+            let Some((now, event)) = self.agenda.pop() else {
+                return Ok(Rest::Still);
+            };
+            if let RunEvent::Network(event) = event {
+                self.network_event(event, now);
+            }
+            self.settle()?;
+        }
+        Ok(Rest::Moving)
+    }
+
+    fn network_event(&mut self, event: N::Event, now: SimTime) {
+        let mut context = Context {
+            fabric: self.fabric,
+            agenda: &mut self.agenda,
+            notices: &mut self.notices,
+            timeline: self.timeline.as_mut(),
+        };
+        self.network.handle(event, now, &mut context);
     }
 
     /// Lets the chips react until nobody has anything more to say at this instant.
