@@ -37,6 +37,7 @@ pub use flow::{FlowEvent, FlowNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
+    TargetClamp,
 };
 pub use program::{
     Dependency, ExchangeOrder, ExchangeProgram, Follows, Lowered, Needs, Program, ProgramError,

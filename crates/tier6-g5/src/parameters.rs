@@ -233,6 +233,16 @@ pub enum RateControl {
     Dcqcn(Dcqcn),
 }
 
+/// What a cut does to the target rate, to which fast recovery returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetClamp {
+    /// The rate before the cut becomes the target.
+    Always,
+    /// Only if the rate was raised since the last cut; several cuts in a row return to where the
+    /// first began.
+    AfterIncrease,
+}
+
 /// The parameters of DCQCN (FACTS D.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dcqcn {
@@ -244,6 +254,8 @@ pub struct Dcqcn {
     pub initial_alpha: f64,
     /// At most one cut in this time.
     pub cut_interval: SimTime,
+    /// What a cut does to the target of recovery.
+    pub clamp: TargetClamp,
     /// At most one notice per flow in this time; zero for one per marked packet.
     pub cnp_interval: SimTime,
     /// Timer T of increases.

@@ -329,6 +329,7 @@ fn rate_control(given: Option<&DcqcnSpec>) -> RateControl {
         alpha_period: time(&given.alpha_period, prior.alpha_period),
         initial_alpha: given.initial_alpha.unwrap_or(prior.initial_alpha),
         cut_interval: time(&given.cut_interval, prior.cut_interval),
+        clamp: prior.clamp,
         cnp_interval: time(&given.cnp_interval, prior.cnp_interval),
         timer: time(&given.timer, prior.timer),
         byte_counter: given

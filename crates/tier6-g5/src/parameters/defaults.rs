@@ -4,7 +4,7 @@ use tier6_units::{ByteTime, GbPerSec, SimTime};
 
 use super::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, EcnCurve, G5Parameters, Headers,
-    Memory, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
+    Memory, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue, TargetClamp,
 };
 
 /// Ports of a chip of [`G5Parameters::defaults`]: 450 GB/s in ports of 50 GB/s.
@@ -185,6 +185,7 @@ impl Dcqcn {
             alpha_period: us(55),
             initial_alpha: 1.0,
             cut_interval: SimTime::ZERO,
+            clamp: TargetClamp::Always,
             cnp_interval: us(50),
             timer: us(55),
             byte_counter: Some(10_000_000),
@@ -203,6 +204,7 @@ impl Dcqcn {
             alpha_period: us(1),
             initial_alpha: 1023.0 / 1024.0,
             cut_interval: us(4),
+            clamp: TargetClamp::Always,
             cnp_interval: us(4),
             timer: us(300),
             byte_counter: Some(32_767),
@@ -214,13 +216,15 @@ impl Dcqcn {
         }
     }
 
-    /// Returns what HPCC's ns-3 configuration sets; a notice per marked packet.
+    /// Returns what HPCC's ns-3 configuration sets (its `CLAMP_TARGET_RATE` is 0); a notice per
+    /// marked packet.
     pub const fn hpcc() -> Self {
         Self {
             g: 1.0 / 256.0,
             alpha_period: us(1),
             initial_alpha: 1.0,
             cut_interval: us(4),
+            clamp: TargetClamp::AfterIncrease,
             cnp_interval: SimTime::ZERO,
             timer: us(900),
             byte_counter: None,
