@@ -13,6 +13,7 @@ mod halved_fold;
 mod halving_doubling;
 mod hierarchical;
 mod moves;
+mod node_tree;
 mod nodes;
 mod nvls;
 mod pairwise;
@@ -87,6 +88,8 @@ pub enum Trees {
     Double,
     /// One: an inner rank sends each piece twice, which halves the bandwidth.
     Single,
+    /// Two over the nodes, with a chain inside each, as NCCL has them; needs the ranks per node.
+    OverNodes,
 }
 
 /// How a scattered message is gathered by all.
@@ -380,7 +383,7 @@ pub fn build(
     Ok(match algorithm {
         Algorithm::Ring | Algorithm::SendRecvRing => ring::build(&job),
         Algorithm::BidirRing => bidir_ring::build(&job),
-        Algorithm::Tree => tree::build(&job),
+        Algorithm::Tree => tree::build(&job)?,
         Algorithm::HalvingDoubling => halving_doubling::build(&job),
         Algorithm::RecursiveDoubling => recursive_doubling::build(&job)?,
         Algorithm::Pairwise => pairwise::build(&job)?,

@@ -49,12 +49,17 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
     match algorithm {
         Algorithm::Ring | Algorithm::SendRecvRing => vec![plain.clone(), in_pieces(3)],
         Algorithm::Tree => {
-            let single = |form: BuildOptions| BuildOptions {
+            let forms = [plain.clone(), in_pieces(3)];
+            let single = forms.clone().map(|form| BuildOptions {
                 trees: Trees::Single,
                 ..form
-            };
-            let forms = [plain.clone(), in_pieces(3)];
-            forms.clone().into_iter().chain(forms.map(single)).collect()
+            });
+            let over_nodes = divisors(ranks).map(|g| BuildOptions {
+                trees: Trees::OverNodes,
+                ranks_per_node: Some(g),
+                ..in_pieces(2)
+            });
+            forms.into_iter().chain(single).chain(over_nodes).collect()
         }
         Algorithm::BidirRing => vec![in_pieces(2), with(&|o| o.bidir = BidirForm::SplitData)],
         Algorithm::HalvingDoubling => {

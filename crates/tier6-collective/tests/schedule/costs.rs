@@ -1,7 +1,7 @@
 //! Steps, bytes and reductions per rank are those of FACTS B.1, B.3, B.6, B.7 and B.8.
 
 use tier6_collective::{
-    Algorithm, BidirForm, BuildOptions, Collective, Distance, Fold, GatherForm, Schedule,
+    Algorithm, BidirForm, BuildOptions, Collective, Distance, Fold, GatherForm, Route, Schedule,
     SecondShot, TorusPorts, Trees, build, offers,
 };
 use tier6_units::Bytes;
@@ -329,6 +329,39 @@ fn an_inner_rank_of_a_single_tree_sends_each_piece_twice() {
             expect(Broadcast, 1, 2 * m);
             expect(Reduce, 1, m);
             expect(AllReduce, 2, 3 * m);
+        }
+    }
+}
+
+#[test]
+fn a_tree_over_nodes_crosses_them_on_every_rail() {
+    use Collective::{AllReduce, Broadcast, Reduce};
+    for (per_node, nodes, levels) in [(8_u32, 4_u32, 2), (4, 8, 3), (3, 16, 4)] {
+        let ranks = per_node * nodes;
+        let m = message(ranks);
+        let mut options = BuildOptions::new(ranks, Bytes::new(m));
+        (options.trees, options.ranks_per_node) = (Trees::OverNodes, Some(per_node));
+        let tree = |collective| made(collective, Algorithm::Tree, &options);
+        let all_reduce = tree(AllReduce);
+        assert_eq!(
+            all_reduce.steps().count,
+            2 * (per_node - 1) + 2 * levels,
+            "2 [(g-1) inside + lg n across]"
+        );
+        let mut across = vec![0; ranks as usize];
+        for transfer in all_reduce.transfers().iter().filter(|t| !t.is_local()) {
+            let Route::Send { src, dst } = transfer.route else {
+                panic!("a tree has no switch");
+            };
+            if src.0 / per_node != dst.0 / per_node {
+                assert_eq!(src.0 % per_node, dst.0 % per_node, "on one rail");
+                across[src.index()] += transfer.bytes;
+            }
+        }
+        let most = 2 * m / u64::from(per_node);
+        assert!(across.iter().all(|bytes| (1..=most).contains(bytes)));
+        for collective in [Broadcast, Reduce] {
+            assert_eq!(tree(collective).steps().count, per_node - 1 + levels + 1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What cannot be built is refused with a way out.
 
 use tier6_collective::{
-    Algorithm, BuildOptions, Collective, Partner, RANKS_MAX, RankId, build, offers,
+    Algorithm, BuildOptions, Collective, Partner, RANKS_MAX, RankId, Trees, build, offers,
 };
 use tier6_units::Bytes;
 
@@ -70,6 +70,12 @@ fn every_unfit_option_names_a_way_out() {
     check(
         refusal(AllReduce, Algorithm::Hierarchical, 8, plain),
         "`hierarchical` tells nodes apart; hint: set the ranks per node",
+    );
+    check(
+        refusal(Broadcast, Algorithm::Tree, 8, |o| {
+            o.trees = Trees::OverNodes;
+        }),
+        "`tree` tells nodes apart; hint: set the ranks per node",
     );
     check(
         refusal(AllReduce, Algorithm::NvlsTree, 8, |o| {

@@ -21,12 +21,12 @@ use crate::schedule::draft::Draft;
 use crate::schedule::ids::{PortId, Slot};
 use crate::schedule::transfer::{Leg, Op, Piece};
 
-use super::{Job, Trees};
+use super::{BuildError, Job, Trees, node_tree};
 
-pub(super) fn build(job: &Job) -> Schedule {
-    let ranks = job.ranks();
+pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
     let trees: Vec<Tree> = match (job.options.trees, job.collective) {
-        (Trees::Double, Collective::AllReduce) => double_tree((0..ranks).collect()).into(),
+        (Trees::OverNodes, _) => return node_tree::build(job),
+        (Trees::Double, Collective::AllReduce) => double_tree((0..job.ranks()).collect()).into(),
         (Trees::Double, _) => double_tree(from_root(job, 1)).into(),
         (Trees::Single, _) => vec![single_tree(from_root(job, 0))],
     };
@@ -34,25 +34,10 @@ pub(super) fn build(job: &Job) -> Schedule {
     let n_chunks = n_trees * job.options.pieces;
     let mut draft = job.in_place_with_scratch(n_chunks, n_chunks);
     for chunk in 0..n_chunks {
-        let tree = &trees[(chunk % n_trees) as usize];
         let load = Load::of(&draft, chunk, chunk);
-        if job.collective != Collective::Broadcast {
-            tree.reduce(&mut draft, load);
-        }
-        let (root, top) = (job.root(), tree.root());
-        let (src, dst, op) = match job.collective {
-            Collective::Reduce => (top, root, Op::Reduce),
-            _ => (root, top, Op::Copy),
-        };
-        if job.collective != Collective::AllReduce && root != top {
-            let leg = Leg::send(src, dst, op).through(tree.port(Link::Up));
-            draft.push(leg, &[load.piece()]);
-        }
-        if job.collective != Collective::Reduce {
-            tree.broadcast(&mut draft, load);
-        }
+        trees[(chunk % n_trees) as usize].run(&mut draft, job, load);
     }
-    draft.finish()
+    Ok(draft.finish())
 }
 
 /// Returns the ranks in order from the one `offset` after the root.
@@ -162,6 +147,26 @@ impl Tree {
 
     const fn port(&self, link: Link) -> PortId {
         PortId(3 * self.index + link as u8)
+    }
+
+    /// Adds the collective over the tree; the collective's root, if it has one and the tree has
+    /// another, feeds or drains that.
+    pub(super) fn run(&self, draft: &mut Draft, job: &Job, load: Load) {
+        if job.collective != Collective::Broadcast {
+            self.reduce(draft, load);
+        }
+        let (root, top) = (job.root(), self.root());
+        let (src, dst, op) = match job.collective {
+            Collective::Reduce => (top, root, Op::Reduce),
+            _ => (root, top, Op::Copy),
+        };
+        if job.collective != Collective::AllReduce && root != top {
+            let leg = Leg::send(src, dst, op).through(self.port(Link::Up));
+            draft.push(leg, &[load.piece()]);
+        }
+        if job.collective != Collective::Reduce {
+            self.broadcast(draft, load);
+        }
     }
 
     /// Adds the sums up the tree: the tree's root ends with the sum.
