@@ -20,6 +20,7 @@ mod flow;
 pub mod network;
 mod packet;
 mod parameters;
+pub mod paxi;
 mod platform;
 mod program;
 pub mod rc_link;
