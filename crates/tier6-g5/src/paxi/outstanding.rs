@@ -83,9 +83,9 @@ mod tests {
     /// 512 requests of 1,344 bytes cover 13.8 us of loop at 50 GB/s (FACTS A.2).
     #[test]
     fn the_published_window_covers_its_loop() {
-        let slots_in = |us: f64| (us * 50e3 / 1_344.0) as u64;
-        assert!(carried(512, slots_in(13.7)) > 0.999);
-        assert!(carried(512, slots_in(15.0)) < 0.93);
+        let slots_in = |ns: u64| ns * 50 / 1_344;
+        assert!(carried(512, slots_in(13_700)) > 0.999);
+        assert!(carried(512, slots_in(15_000)) < 0.93);
     }
 
     #[test]
