@@ -5,6 +5,7 @@ mod fine;
 mod flight;
 mod lines;
 mod pump;
+mod route;
 mod server;
 #[cfg(test)]
 mod tests;

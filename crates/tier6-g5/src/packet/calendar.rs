@@ -13,8 +13,8 @@ use super::fine::Fine;
 pub(crate) enum Event {
     /// A flight's last byte has left its sender.
     Sent(u32),
-    /// A flight's last byte has arrived.
-    Arrived(u32),
+    /// A flight's last byte has arrived at one of its ends.
+    Arrived(u32, u32),
     /// A link chooses what it serves next.
     Decide(u32),
 }

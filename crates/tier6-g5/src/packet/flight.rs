@@ -14,12 +14,14 @@ pub(crate) struct Framing {
     pub(crate) overhead: u32,
 }
 
-/// A message in flight.
+/// A message in flight, or the part of it that takes one way.
 #[derive(Debug)]
 pub(crate) struct Flight {
     pub(crate) name: MessageId,
-    pub(crate) first_hop: u32,
-    pub(crate) last_hop: u32,
+    /// The flight that speaks for the message: itself, unless the message goes several ways.
+    pub(crate) leader: u32,
+    /// Where it enters the network.
+    pub(crate) source: u32,
     pub(crate) packets: u32,
     /// Payload of all packets but the last.
     pub(crate) full: u64,
@@ -36,8 +38,36 @@ pub(crate) struct Flight {
     pub(crate) next: u32,
     /// When the last byte will have left, if that is known.
     pub(crate) sent: Option<Fine>,
-    /// When the last byte will have arrived, if that is known.
-    pub(crate) arrived: Option<Fine>,
+    /// When the last byte will have arrived, by leaf, if that is known.
+    pub(crate) arrivals: Arrivals,
+    /// Parts of the message that have not left, and ends that have not got it; of the leader.
+    pub(crate) unsent: u32,
+    pub(crate) unarrived: u32,
+    /// Flights of the same message; of the leader.
+    pub(crate) others: Vec<u32>,
+}
+
+/// When the last byte arrives at each end.
+#[derive(Debug)]
+pub(crate) enum Arrivals {
+    One(Option<Fine>),
+    Many(Vec<Option<Fine>>),
+}
+
+impl Arrivals {
+    pub(crate) fn of(leaves: u32) -> Self {
+        match leaves {
+            0 | 1 => Self::One(None),
+            leaves => Self::Many(vec![None; leaves as usize]),
+        }
+    }
+
+    pub(crate) fn at(&mut self, leaf: u32) -> &mut Option<Fine> {
+        match self {
+            Self::One(time) => time,
+            Self::Many(times) => &mut times[leaf as usize],
+        }
+    }
 }
 
 impl Framing {
@@ -99,14 +129,14 @@ impl Flight {
         )
     }
 
-    /// Returns when the sender's engines have a packet ready for a link: the packet leaves when
-    /// its head is there and its tail will be in time.
-    pub(crate) fn available(&self, packet: u32, byte: ByteTime) -> Fine {
+    /// Returns when the sender's engines have a packet ready for a link, and when they have its
+    /// head: the packet leaves when its head is there and its tail will be in time.
+    pub(crate) fn available(&self, packet: u32, byte: ByteTime) -> (Fine, Fine) {
         let before = u64::from(packet) * self.full;
         let head = Fine::of(self.pace, before);
         let tail = Fine::of(self.pace, before + self.payload(packet));
         let late = tail.saturating_sub(Fine::of(byte, self.wire(packet)));
-        self.start + head.max(late)
+        (self.start + head.max(late), self.start + head)
     }
 
     /// Returns the time between packets that the sender's engines need.

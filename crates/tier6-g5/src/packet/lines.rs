@@ -18,7 +18,8 @@ use tier6_units::{ByteTime, SimTime};
 
 use super::calendar::{Calendar, Event};
 use super::fine::Fine;
-use super::flight::{Flight, Framing};
+use super::flight::{Arrivals, Flight, Framing};
+use super::route::{Hop, HopPlan, Intake, Join, Route};
 use super::server::Server;
 use super::train::Slot;
 use crate::network::{Message, Notice};
@@ -33,26 +34,14 @@ pub(crate) enum Trains {
     Off,
 }
 
-/// A step of a path: the server, and by which of its inputs.
-#[derive(Debug, Clone, Copy)]
-struct Hop {
-    server: u32,
-    slot: u32,
-}
-
-/// Consecutive hops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Route {
-    first: u32,
-    last: u32,
-}
-
 /// The servers and everything in flight.
 #[derive(Debug)]
 pub(crate) struct Lines {
     servers: Vec<Server>,
     slots: Vec<Slot>,
     hops: Vec<Hop>,
+    branches: Vec<u32>,
+    joins: Vec<Join>,
     flights: Vec<Flight>,
     /// Numbers of flights that ended.
     spare: Vec<u32>,
@@ -69,6 +58,8 @@ impl Lines {
             servers: Vec::new(),
             slots: Vec::new(),
             hops: Vec::new(),
+            branches: Vec::new(),
+            joins: Vec::new(),
             flights: Vec::new(),
             spare: Vec::new(),
             calendar: Calendar::default(),
@@ -90,23 +81,55 @@ impl Lines {
         &self.servers
     }
 
-    /// Lays a route over servers; it has one at least.
-    pub(crate) fn lay(&mut self, servers: impl IntoIterator<Item = u32>) -> Route {
+    /// Lays the hops of a way; each comes after those that feed it.
+    pub(crate) fn lay(&mut self, plan: &[HopPlan]) -> Route {
         let first = index(self.hops.len());
-        let mut before = None;
-        for server in servers {
-            let slot = self.slot(server, before);
-            self.hops.push(Hop { server, slot });
-            before = Some(server);
+        let hop_of = |at: usize| first + index(at);
+        let mut route = Route {
+            sources: Vec::new(),
+            leaves: 0,
+        };
+        for (at, hop) in plan.iter().enumerate() {
+            let (intake, tie) = match hop.fed_by[..] {
+                [] => (Intake::Single, 0),
+                [feeder] => (Intake::Single, plan[feeder].server + 1),
+                _ => {
+                    let feeders = hop.fed_by.iter().map(|feeder| hop_of(*feeder)).collect();
+                    self.joins.push(Join {
+                        hop: hop_of(at),
+                        feeders,
+                        sums: Vec::new(),
+                    });
+                    let join = index(self.joins.len() - 1);
+                    (Intake::Join(join), index(self.servers.len()) + 1 + join)
+                }
+            };
+            if hop.fed_by.is_empty() {
+                route.sources.push(hop_of(at));
+            }
+            let next_of = (0..plan.len()).filter(|other| plan[*other].fed_by.contains(&at));
+            let start = self.branches.len();
+            self.branches.extend(next_of.map(hop_of));
+            let next = (index(start), index(self.branches.len()));
+            let leaf = route.leaves;
+            route.leaves += u32::from(next.0 == next.1);
+            let slot = self.slot(hop.server, tie);
+            self.hops.push(Hop {
+                server: hop.server,
+                slot,
+                byte: hop.byte,
+                next,
+                leaf,
+                intake,
+            });
         }
-        let last = index(self.hops.len() - 1);
-        assert!(first <= last, "Invariant: a route crosses a link");
-        Route { first, last }
+        assert!(!plan.is_empty(), "Invariant: a way crosses a link");
+        route
     }
 
-    /// Returns the input of a server by which packets of another arrive, or those of its chip.
-    fn slot(&mut self, server: u32, before: Option<u32>) -> u32 {
-        let tie = before.map_or(0, |before| before + 1);
+    /// Returns an input of a server: by 0 that of its chip, by one more than a server the packets
+    /// that come from there.
+    fn slot(&mut self, server: u32, tie: u32) -> u32 {
         let inputs = &self.servers[server as usize].inputs;
         match inputs.binary_search_by_key(&tie, |(tie, _)| *tie) {
             Ok(at) => inputs[at].1,
@@ -120,26 +143,60 @@ impl Lines {
         }
     }
 
-    /// Takes a message at a picosecond that has not passed.
-    pub(crate) fn inject(&mut self, message: Message, route: Route, now: SimTime) {
-        let (packets, full, last) = self.framing.cut(message.bytes);
+    /// Takes a message at a picosecond that has not passed. It goes several ways at once when it
+    /// is spread over them; `bytes` of the message take each.
+    pub(crate) fn inject(&mut self, message: Message, ways: &[(&Route, u64)], now: SimTime) {
+        let leader = self.launch(message, now);
+        let mut ends = 0;
+        let mut others = Vec::new();
+        for (route, bytes) in ways {
+            let (packets, full, last) = self.framing.cut(*bytes);
+            for (at, source) in route.sources.iter().enumerate() {
+                let is_leader = ends == 0 && at == 0;
+                let number = if is_leader {
+                    leader
+                } else {
+                    self.launch(message, now)
+                };
+                if !is_leader {
+                    others.push(number);
+                }
+                let flight = &mut self.flights[number as usize];
+                flight.leader = leader;
+                flight.source = *source;
+                (flight.packets, flight.full, flight.last) = (packets, full, last);
+                flight.arrivals = Arrivals::of(route.leaves);
+                self.join_pump(number);
+            }
+            ends += route.leaves;
+        }
+        let flight = &mut self.flights[leader as usize];
+        flight.unsent = 1 + index(others.len());
+        flight.unarrived = ends;
+        flight.others = others;
+    }
+
+    /// Returns the number of a new flight that goes nowhere yet.
+    fn launch(&mut self, message: Message, now: SimTime) -> u32 {
         let flight = Flight {
             name: message.id,
-            first_hop: route.first,
-            last_hop: route.last,
-            packets,
-            full,
-            last,
+            leader: 0,
+            source: 0,
+            packets: 0,
+            full: 0,
+            last: 0,
             overhead: self.framing.overhead,
             start: now.into(),
             order: Fine::last_of(now),
             pace: message.pace,
             next: 0,
             sent: None,
-            arrived: None,
+            arrivals: Arrivals::One(None),
+            unsent: 0,
+            unarrived: 0,
+            others: Vec::new(),
         };
-        let order = flight.order;
-        let number = match self.spare.pop() {
+        match self.spare.pop() {
             Some(number) => {
                 self.flights[number as usize] = flight;
                 number
@@ -148,12 +205,6 @@ impl Lines {
                 self.flights.push(flight);
                 index(self.flights.len() - 1)
             }
-        };
-        let Hop { server, slot } = self.hops[route.first as usize];
-        self.withdraw(server, slot, order);
-        self.servers[server as usize].pump.join(number);
-        if self.is_drained(server, slot) {
-            self.offer(server, slot);
         }
     }
 
@@ -174,36 +225,50 @@ impl Lines {
                 }
                 None
             }
-            Event::Sent(number) => {
-                let flight = &mut self.flights[number as usize];
-                if flight.sent != Some(time) {
-                    return None;
-                }
-                flight.sent = None;
-                let Hop { server, .. } = self.hops[flight.first_hop as usize];
-                let name = flight.name;
-                self.servers[server as usize].pump.leave(number);
-                Some(Notice::Sent(name))
-            }
-            Event::Arrived(number) => {
-                let flight = &mut self.flights[number as usize];
-                if flight.arrived != Some(time) {
-                    return None;
-                }
-                flight.arrived = None;
-                self.spare.push(number);
-                Some(Notice::Arrived(flight.name))
-            }
+            Event::Sent(number) => self.sent(number, time),
+            Event::Arrived(number, leaf) => self.arrived(number, leaf, time),
         }
     }
 
+    fn sent(&mut self, number: u32, time: Fine) -> Option<Notice> {
+        let flight = &mut self.flights[number as usize];
+        if flight.sent != Some(time) {
+            return None;
+        }
+        flight.sent = None;
+        let (leader, source) = (flight.leader, self.hops[flight.source as usize]);
+        self.servers[source.server as usize].pump.leave(number);
+        let leader = &mut self.flights[leader as usize];
+        leader.unsent -= 1;
+        (leader.unsent == 0).then_some(Notice::Sent(leader.name))
+    }
+
+    fn arrived(&mut self, number: u32, leaf: u32, time: Fine) -> Option<Notice> {
+        let flight = &mut self.flights[number as usize];
+        if *flight.arrivals.at(leaf) != Some(time) {
+            return None;
+        }
+        *flight.arrivals.at(leaf) = None;
+        let number = flight.leader;
+        let leader = &mut self.flights[number as usize];
+        leader.unarrived -= 1;
+        if leader.unarrived > 0 {
+            return None;
+        }
+        let name = leader.name;
+        let others = std::mem::take(&mut leader.others);
+        self.spare.push(number);
+        self.spare.extend(others);
+        Some(Notice::Arrived(name))
+    }
+
     /// Returns whether the next event is a notice that still holds.
-    pub(crate) fn next_is_notice(&self) -> bool {
+    pub(crate) fn next_is_notice(&mut self) -> bool {
         match self.calendar.peek() {
             Some((_, Event::Decide(_))) | None => false,
             Some((time, Event::Sent(flight))) => self.flights[flight as usize].sent == Some(time),
-            Some((time, Event::Arrived(flight))) => {
-                self.flights[flight as usize].arrived == Some(time)
+            Some((time, Event::Arrived(flight, leaf))) => {
+                *self.flights[flight as usize].arrivals.at(leaf) == Some(time)
             }
         }
     }

@@ -40,6 +40,10 @@ pub(crate) struct Serving {
     pub(crate) start: Fine,
     /// Between the starts of two packets.
     pub(crate) gap: Fine,
+    /// What a byte takes.
+    pub(crate) byte: ByteTime,
+    /// How much earlier the head of each goes through.
+    pub(crate) lead: Fine,
 }
 
 /// The first packet of an input: when it is ready, then which input it is.
@@ -56,6 +60,7 @@ pub(crate) struct Tally {
     pub(crate) packets: u64,
     pub(crate) wire_bytes: u64,
     pub(crate) payload_bytes: u64,
+    pub(crate) busy: Fine,
     /// Longest time that a packet waited.
     pub(crate) longest_wait: Fine,
 }
@@ -77,12 +82,14 @@ impl Server {
 
     /// Begins to serve a row of packets.
     pub(crate) fn serve(&mut self, row: Serving, flight: &Flight) {
-        let (payload, wire) = flight.bytes(row.first, row.count);
+        let row_bytes = flight.bytes(row.first, row.count);
+        let (payload, wire) = row_bytes;
+        self.tally.busy += Fine::of(row.byte, wire);
         self.tally.packets += u64::from(row.count);
         self.tally.payload_bytes += payload;
         self.tally.wire_bytes += wire;
         let last = flight.wire(row.first + row.count - 1);
-        self.free = row.start + row.gap.times(row.count - 1) + Fine::of(self.byte, last);
+        self.free = row.start + row.gap.times(row.count - 1) + Fine::of(row.byte, last);
         self.serving = Some(row);
     }
 

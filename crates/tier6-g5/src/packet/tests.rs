@@ -6,6 +6,7 @@ use tier6_units::{ByteTime, SimTime};
 
 use super::flight::Framing;
 use super::lines::{Lines, Trains};
+use super::route::HopPlan;
 use crate::network::{Message, MessageId, Notice, PathId};
 
 /// Links by time per byte and latency, routes over them, and messages with their time.
@@ -37,7 +38,15 @@ impl Case {
         let routes: Vec<_> = self
             .routes
             .iter()
-            .map(|route| lines.lay(route.iter().copied()))
+            .map(|route| {
+                let hop = |(at, server): (usize, &u32)| HopPlan {
+                    server: *server,
+                    byte: self.links[*server as usize].0,
+                    fed_by: at.checked_sub(1).into_iter().collect(),
+                };
+                let plan: Vec<_> = route.iter().enumerate().map(hop).collect();
+                lines.lay(&plan)
+            })
             .collect();
         let mut messages: Vec<_> = self.messages.iter().zip(0..).collect();
         messages.sort_by_key(|(sending, _)| sending.at);
@@ -57,7 +66,7 @@ impl Case {
                         bytes: sending.bytes,
                         pace: sending.pace,
                     };
-                    lines.inject(message, routes[sending.route], at);
+                    lines.inject(message, &[(&routes[sending.route], sending.bytes)], at);
                 }
                 (next, _) => {
                     steps += 1;

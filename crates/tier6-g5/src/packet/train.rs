@@ -15,6 +15,9 @@ pub(crate) struct Train {
     pub(crate) count: u32,
     pub(crate) ready: Fine,
     pub(crate) gap: Fine,
+    /// How much earlier the head of a packet is there: a packet is held back for its tail, but
+    /// its head goes through an idle link as it comes.
+    pub(crate) lead: Fine,
 }
 
 impl Train {
@@ -44,7 +47,8 @@ impl Train {
 
     /// Appends a train that goes on evenly where this one ends; returns whether it does.
     pub(crate) fn couple(&mut self, other: &Self) -> bool {
-        if other.flight != self.flight || other.first != self.first + self.count {
+        let follows = other.flight == self.flight && other.first == self.first + self.count;
+        if !follows || other.lead != self.lead {
             return false;
         }
         let gap = if self.count == 1 {

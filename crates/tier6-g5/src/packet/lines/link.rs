@@ -1,8 +1,11 @@
 //! What a link serves, and what it takes back.
 
-use super::{Hop, Lines};
+use tier6_units::ByteTime;
+
+use super::Lines;
 use crate::packet::calendar::Event;
 use crate::packet::fine::Fine;
+use crate::packet::route::{Hop, Intake};
 use crate::packet::server::{Head, Server, Serving};
 use crate::packet::train::{Slot, Train};
 
@@ -79,51 +82,69 @@ impl Lines {
         server.tally.packets -= u64::from(excess);
         server.tally.payload_bytes -= payload;
         server.tally.wire_bytes -= wire;
-        let last = Fine::of(server.byte, flight.full_wire());
+        server.tally.busy = server.tally.busy - Fine::of(serving.byte, wire);
+        let last = Fine::of(serving.byte, flight.full_wire());
         server.free = serving.start + serving.gap.times(keep - 1) + last;
-        let ends = flight.ends(serving.first, serving.count);
+        let hop = self.hops[serving.hop as usize];
+        if flight.ends(serving.first, serving.count) {
+            if serving.hop == flight.source {
+                flight.sent = None;
+            }
+            if hop.next.0 == hop.next.1 {
+                *flight.arrivals.at(hop.leaf) = None;
+            }
+        }
         serving.count = keep;
-        let hop = serving.hop;
-        let (is_first, is_last) = (hop == flight.first_hop, hop == flight.last_hop);
-        if ends && is_first {
-            flight.sent = None;
-        }
-        if ends && is_last {
-            flight.arrived = None;
-        }
+        let serving = *serving;
         if server.has_heads() {
             self.schedule(number, Fine::ZERO);
         }
-        if !is_last {
-            self.truncate(self.hops[hop as usize + 1].slot, excess);
+        for branch in hop.next.0..hop.next.1 {
+            let next = self.branches[branch as usize];
+            self.take_back(serving, next, excess);
         }
     }
 
-    /// Takes the last packets of an input back, of which none has arrived.
-    pub(super) fn truncate(&mut self, slot: u32, excess: u32) {
-        let number = slot;
-        let slot = &mut self.slots[slot as usize];
-        let server = slot.server;
-        let train = slot
-            .trains
-            .back_mut()
-            .expect("Invariant: what is taken back was announced");
-        assert!(
-            train.count >= excess,
-            "Invariant: what is taken back was announced"
-        );
-        train.count -= excess;
-        let count = train.count;
-        if count == 0 {
-            slot.trains.pop_back();
+    /// Takes the last packets back that were handed to a hop, of which none has arrived.
+    fn take_back(&mut self, serving: Serving, hop: u32, excess: u32) {
+        let Hop { slot, intake, .. } = self.hops[hop as usize];
+        let leader = self.flights[serving.flight as usize].leader;
+        match intake {
+            Intake::Single => self.truncate(slot, serving.flight, excess),
+            Intake::Join(join) => {
+                let join = &mut self.joins[join as usize];
+                let taken = join.truncate(leader, serving.hop, excess);
+                if taken > 0 {
+                    self.truncate(slot, leader, taken);
+                }
+            }
         }
-        let is_front = slot.trains.len() == 1;
-        let serving = self.servers[server as usize].serving;
-        if let Some(serving) = serving.filter(|serving| serving.slot == number && is_front)
-            && serving.count > count
-            && count > 0
-        {
-            self.shorten(server, count);
+    }
+
+    /// Takes the last packets of a flight in an input back, of which none has arrived.
+    pub(super) fn truncate(&mut self, slot: u32, flight: u32, mut excess: u32) {
+        let number = slot;
+        let mut at = self.slots[slot as usize].trains.len();
+        while excess > 0 {
+            let Slot { server, trains, .. } = &mut self.slots[slot as usize];
+            let server = *server;
+            at = (0..at)
+                .rev()
+                .find(|at| trains[*at].flight == flight)
+                .expect("Invariant: what is taken back was announced");
+            let taken = excess.min(trains[at].count);
+            trains[at].count -= taken;
+            excess -= taken;
+            let count = trains[at].count;
+            if count == 0 {
+                trains.remove(at);
+            } else if at == 0
+                && let Some(serving) = self.servers[server as usize].serving
+                && serving.slot == number
+                && serving.count > count
+            {
+                self.shorten(server, count);
+            }
         }
     }
 
@@ -194,41 +215,54 @@ impl Lines {
     /// even row.
     fn serve(&mut self, server: u32, slot: u32, rival: Option<Head>) {
         let train = self.slots[slot as usize].trains[0];
-        let flight = &self.flights[train.flight as usize];
-        let is_last = train.hop == flight.last_hop;
-        let next = (!is_last).then(|| self.hops[train.hop as usize + 1]);
-        let row = self.row(server, slot, rival, next);
+        let hop = self.hops[train.hop as usize];
+        let row = self.row(server, slot, rival);
         let flight = &mut self.flights[train.flight as usize];
         let server = &mut self.servers[server as usize];
         server.serve(row, flight);
-        let ends = flight.ends(row.first, row.count);
-        if ends && train.hop == flight.first_hop {
-            flight.sent = Some(server.free);
-            self.calendar.add(server.free, Event::Sent(train.flight));
-        }
-        let Some(next) = next else {
-            if ends {
-                let time = server.free + server.latency;
-                flight.arrived = Some(time);
-                self.calendar.add(time, Event::Arrived(train.flight));
+        if flight.ends(row.first, row.count) {
+            if train.hop == flight.source {
+                flight.sent = Some(server.free);
+                self.calendar.add(server.free, Event::Sent(train.flight));
             }
-            return self.follow_up(slot, row);
-        };
-        let head = row.start + server.latency;
+            if hop.next.0 == hop.next.1 {
+                let time = server.free + server.latency;
+                *flight.arrivals.at(hop.leaf) = Some(time);
+                self.calendar
+                    .add(time, Event::Arrived(train.flight, hop.leaf));
+            }
+        }
         let wire = flight.wire(row.first);
-        let (byte, next_byte) = (server.byte, self.servers[next.server as usize].byte);
-        // A faster link begins later, so that the tail is there when it is due.
-        let late = Fine::of(byte, wire).saturating_sub(Fine::of(next_byte, wire));
-        let announced = Train {
-            hop: train.hop + 1,
-            first: row.first,
-            count: row.count,
-            ready: head + late,
-            gap: row.gap,
-            flight: train.flight,
-        };
-        self.announce(next.slot, announced);
+        let head = row.start + server.latency - row.lead;
+        for branch in hop.next.0..hop.next.1 {
+            let next = self.branches[branch as usize];
+            let lead = lead_at(self.hops[next as usize].byte, row.byte, wire, row.lead);
+            let train = Train {
+                hop: next,
+                first: row.first,
+                count: row.count,
+                ready: head + lead,
+                gap: row.gap,
+                flight: train.flight,
+                lead,
+            };
+            self.hand_on(row.hop, train);
+        }
         self.follow_up(slot, row);
+    }
+
+    /// Hands a train to its hop.
+    fn hand_on(&mut self, from: u32, train: Train) {
+        let Hop { slot, intake, .. } = self.hops[train.hop as usize];
+        let join = match intake {
+            Intake::Single => return self.announce(slot, train),
+            Intake::Join(join) => join,
+        };
+        let leader = self.flights[train.flight as usize].leader;
+        self.joins[join as usize].announce(leader, from, train);
+        while let Some(sum) = self.joins[join as usize].next(leader) {
+            self.announce(slot, sum);
+        }
     }
 
     /// Sees to it that a server chooses again when something waits behind what it serves.
@@ -258,12 +292,13 @@ impl Lines {
     }
 
     /// Returns which packets of the first train of an input a server can serve in one even row.
-    fn row(&self, server: u32, slot: u32, rival: Option<Head>, next: Option<Hop>) -> Serving {
+    fn row(&self, server: u32, slot: u32, rival: Option<Head>) -> Serving {
         let server = &self.servers[server as usize];
         let Slot { trains, tie, .. } = &self.slots[slot as usize];
         let train = &trains[0];
         let flight = &self.flights[train.flight as usize];
-        let service = Fine::of(server.byte, flight.full_wire());
+        let hop = self.hops[train.hop as usize];
+        let service = Fine::of(hop.byte, flight.full_wire());
         let start = train.ready.max(server.free);
         let mut count = train.count.min(self.longest);
         if let Some(rival) = rival {
@@ -271,22 +306,30 @@ impl Lines {
             let wins_tie = *tie < rival.tie && train.ready_at(before) == rival.ready;
             count = count.min((before + u32::from(wins_tie)).max(1));
         }
-        let gap = if train.gap <= service {
-            service
-        } else if start == train.ready {
-            train.gap
-        } else {
+        // The head of a packet goes through as soon as the wire is free of the one before; the
+        // next link must hear of it in time.
+        let lead = start.saturating_sub(server.free.max(train.ready - train.lead));
+        let lead = lead.min(server.latency);
+        let (gap, leads) = if start > train.ready && train.gap > service {
             // It catches up: packets that waited go one after the other.
             let waited = (start - train.ready).count_up(train.gap - service);
             count = count.min(waited.max(1));
-            service
+            (service, Fine::ZERO)
+        } else {
+            let gap = train.gap.max(service);
+            (gap, train.lead.min(gap - service).min(server.latency))
         };
-        let speeds_up = next.is_some_and(|next| {
-            self.servers[next.server as usize].byte < server.byte && flight.last < flight.full
-        });
-        if speeds_up && count > 1 && flight.ends(train.first, count) {
-            // A shorter packet is not held back as long: it goes apart.
-            count -= 1;
+        if lead != leads {
+            count = 1;
+        }
+        if count > 1 && flight.ends(train.first, count) {
+            let [full, last] = [flight.full_wire(), flight.wire(flight.packets - 1)];
+            let next = (hop.next.0..hop.next.1).map(|branch| self.branches[branch as usize]);
+            let differs = next.map(|next| self.hops[next as usize].byte).any(|next| {
+                lead_at(next, hop.byte, full, lead) != lead_at(next, hop.byte, last, lead)
+            });
+            // A shorter packet that is not held back as long goes apart.
+            count -= u32::from(differs);
         }
         Serving {
             slot,
@@ -296,6 +339,14 @@ impl Lines {
             count,
             start,
             gap,
+            byte: hop.byte,
+            lead,
         }
     }
+}
+
+/// Returns how long a packet is held back at the next link after its head, so that its tail is
+/// there when it is due: not at all unless that link is faster, or this one held it back.
+fn lead_at(next: ByteTime, byte: ByteTime, wire: u64, lead: Fine) -> Fine {
+    (lead + Fine::of(byte, wire)).saturating_sub(Fine::of(next, wire))
 }

@@ -1,12 +1,23 @@
 //! What a chip offers to its first link.
 
-use super::Lines;
+use super::{Hop, Lines};
 use crate::packet::fine::Fine;
 use crate::packet::pump::Rivals;
-use crate::packet::server::Server;
 use crate::packet::train::Train;
 
 impl Lines {
+    /// Lets a flight take its turns at its first link.
+    pub(super) fn join_pump(&mut self, number: u32) {
+        let flight = &self.flights[number as usize];
+        let order = flight.order;
+        let Hop { server, slot, .. } = self.hops[flight.source as usize];
+        self.withdraw(server, slot, order);
+        self.servers[server as usize].pump.join(number);
+        if self.is_drained(server, slot) {
+            self.offer(server, slot);
+        }
+    }
+
     /// Returns whether a chip has nothing on offer that its link does not serve already.
     pub(super) fn is_drained(&self, server: u32, slot: u32) -> bool {
         let trains = &self.slots[slot as usize].trains;
@@ -27,15 +38,16 @@ impl Lines {
         if excess == 0 {
             return;
         }
-        self.truncate(slot, excess);
+        self.truncate(slot, offer.flight, excess);
+        let byte = self.hops[offer.hop as usize].byte;
         let flight = &mut self.flights[offer.flight as usize];
         flight.next -= excess;
         let pump = &mut self.servers[server as usize].pump;
         if keep == 0 {
             pump.withdraw();
         } else {
-            let service = Fine::of(self.servers[server as usize].byte, flight.full_wire());
-            self.servers[server as usize].pump.free = offer.ready_at(keep - 1) + service;
+            let service = Fine::of(byte, flight.full_wire());
+            pump.free = offer.ready_at(keep - 1) + service;
         }
     }
 
@@ -47,35 +59,42 @@ impl Lines {
     }
 
     pub(super) fn next_offer(&mut self, server: u32) -> Option<Train> {
-        let Server { pump, byte, .. } = &self.servers[server as usize];
-        let (byte, free) = (*byte, pump.free);
-        let flights = &self.flights;
+        let pump = &self.servers[server as usize].pump;
+        let free = pump.free;
+        let (flights, hops) = (&self.flights, &self.hops);
         let turn = pump.next(|number| {
             let flight = &flights[number as usize];
-            flight
+            let byte = hops[flight.source as usize].byte;
+            let ready = flight
                 .has_more()
-                .then(|| flight.available(flight.next, byte).max(flight.order))
+                .then(|| flight.available(flight.next, byte));
+            ready.map(|(ready, _)| ready.max(flight.order))
         })?;
+        let byte = hops[flights[turn.flight as usize].source as usize].byte;
         let flight = &mut self.flights[turn.flight as usize];
-        let available = flight.available(flight.next, byte);
+        let (available, head) = flight.available(flight.next, byte);
         let ready = available.max(free);
+        let lead = ready.saturating_sub(head.max(free));
         let left = flight.packets - flight.next;
         let service = Fine::of(byte, flight.full_wire());
         let (gap, count) = match turn.rivals {
             Rivals::Some => (service, 1),
             Rivals::None if flight.pace_gap() <= service => (service, left),
             // Evenly as the engines have them; the last packet is shorter and ready sooner.
-            Rivals::None if ready == available => (flight.pace_gap(), (left - 1).max(1)),
+            Rivals::None if ready == available && head >= free => {
+                (flight.pace_gap(), (left - 1).max(1))
+            }
             Rivals::None => (service, 1),
         };
         let count = count.min(self.longest);
         let train = Train {
             flight: turn.flight,
-            hop: flight.first_hop,
+            hop: flight.source,
             first: flight.next,
             count,
             ready,
             gap,
+            lead,
         };
         flight.next += count;
         let last = Fine::of(byte, flight.wire(flight.next - 1));
