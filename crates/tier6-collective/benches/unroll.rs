@@ -13,7 +13,8 @@ use std::hint::black_box;
 use std::process::Command;
 
 use tier6_collective::{
-    Algorithm, BidirForm, BuildOptions, Collective, Distance, Partner, TorusPorts, build, offered,
+    Algorithm, BidirForm, BuildOptions, Collective, Distance, Fold, GatherForm, Partner,
+    SecondShot, TorusPorts, Trees, build, offered,
 };
 use tier6_units::Bytes;
 
@@ -99,8 +100,27 @@ fn forms(algorithm: Algorithm) -> &'static [Form] {
         Algorithm::HalvingDoubling => &[
             ("", |_| ()),
             ("near first", |o| o.distance = Distance::Doubling),
+            ("of 1000, whole folds", |o| o.ranks = 1000),
+            ("of 1000, halved folds", |o| {
+                (o.ranks, o.fold) = (1000, Fold::Halves);
+            }),
         ],
-        Algorithm::Tree => &[("", |_| ()), ("16 pieces", |o| o.pieces = 16)],
+        Algorithm::Tree => &[
+            ("", |_| ()),
+            ("16 pieces", |o| o.pieces = 16),
+            ("single", |o| o.trees = Trees::Single),
+            ("over nodes of 8", |o| {
+                (o.trees, o.ranks_per_node) = (Trees::OverNodes, Some(8));
+            }),
+        ],
+        Algorithm::TwoShot => &[
+            ("", |_| ()),
+            ("multicast", |o| o.second_shot = SecondShot::Multicast),
+        ],
+        Algorithm::ScatterAllGather => &[
+            ("", |_| ()),
+            ("doubling", |o| o.gather = GatherForm::Doubling),
+        ],
         Algorithm::Pairwise => &[("", |_| ()), ("xor", |o| o.partner = Partner::Xor)],
         Algorithm::Hierarchical
         | Algorithm::NvlsTree
@@ -120,11 +140,9 @@ fn forms(algorithm: Algorithm) -> &'static [Form] {
         | Algorithm::Bruck
         | Algorithm::Direct
         | Algorithm::OneShot
-        | Algorithm::TwoShot
         | Algorithm::Nvls
-        | Algorithm::Binomial
-        | Algorithm::ScatterAllGather
-        | Algorithm::Swing => &[("", |_| ())],
+        | Algorithm::Binomial => &[("", |_| ())],
+        Algorithm::Swing => &[("", |_| ()), ("of 1000", |o| o.ranks = 1000)],
     }
 }
 

@@ -16,6 +16,7 @@ fn a_thousand_ranks_are_built_and_checked() {
         (Collective::AllReduce, Algorithm::Tree),
         (Collective::AllReduce, Algorithm::BidirRing),
         (Collective::AllReduce, Algorithm::Swing),
+        (Collective::AllReduce, Algorithm::TwoShot),
         (Collective::AllToAll, Algorithm::Pairwise),
         (Collective::AllToAll, Algorithm::Bruck),
         (Collective::AllGather, Algorithm::Pat),
