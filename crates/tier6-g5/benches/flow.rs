@@ -56,7 +56,7 @@ fn timed(work: &dyn Fn() -> u64) -> Duration {
     let (clock, start) = (Instant::now(), on_processor());
     std::hint::black_box(work());
     match (start, on_processor()) {
-        (Some(start), Some(end)) => end - start,
+        (Some(start), Some(end)) => end.saturating_sub(start),
         _ => clock.elapsed(),
     }
 }
