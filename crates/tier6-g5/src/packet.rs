@@ -1,8 +1,16 @@
-//! The packet network: every segment of every message, through every link.
+//! The `packet` fidelity: every segment of every message, through every link.
+//!
+//! Messages are cut into segments with headers around them, which queue at links, first come
+//! first served. Segments that meet nobody travel as trains (`lines`), which changes no result.
+//!
+//! The events inside the network are its own; the run's agenda holds one wake-up for them. While
+//! nobody can come in between, the network looks ahead as far as the next thing that the chips
+//! hear.
 
 mod calendar;
 mod fine;
 mod flight;
+mod laying;
 mod lines;
 mod pump;
 mod route;
@@ -10,3 +18,202 @@ mod server;
 #[cfg(test)]
 mod tests;
 mod train;
+
+use tier6_system::LinkId;
+use tier6_units::SimTime;
+
+use crate::network::{Context, Message, Network, Responses};
+use crate::{Fabric, G5Parameters, LinkAccount, LinkOf, Span, Track, Wait};
+
+use flight::Framing;
+use laying::Ways;
+use lines::{Lines, Trains};
+
+/// Payload of the pieces into which messages are cut that enter the links whole: links take
+/// turns between them.
+const PIECE: u32 = 16 << 10;
+/// Events inside the network for one of the run's, at most: the run checks its limits in between.
+const AHEAD: u32 = 100_000;
+
+/// A network of packets.
+#[derive(Debug)]
+pub struct PacketNetwork {
+    lines: Lines,
+    /// What takes each path, by its number, once a message does.
+    ways: Vec<Option<Ways>>,
+    wake: Option<SimTime>,
+    injected: u64,
+}
+
+/// What a packet network wakes up for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// Something happens inside.
+    Wake,
+    /// It happens now, after everything that was to happen at this instant.
+    Settle,
+}
+
+impl PacketNetwork {
+    /// Returns a network with nothing on it. It learns of its links when the run starts.
+    pub fn new(parameters: &G5Parameters) -> Self {
+        let framing = match (parameters.paxi, parameters.rc_link) {
+            (Some(paxi), rc_link) => Framing {
+                segment: paxi.segment,
+                overhead: rc_link.map_or(0, |rc_link| rc_link.overhead),
+            },
+            (None, _) => Framing {
+                segment: PIECE,
+                overhead: 0,
+            },
+        };
+        let end = parameters.paxi.map_or(SimTime::ZERO, |paxi| paxi.latency);
+        Self {
+            lines: Lines::new(framing, end, Trains::On),
+            ways: Vec::new(),
+            wake: None,
+            injected: 0,
+        }
+    }
+
+    /// Returns the same network without trains: every packet by itself.
+    #[cfg(test)]
+    pub(crate) fn without_trains(parameters: &G5Parameters) -> Self {
+        let mut network = Self::new(parameters);
+        network.lines.set_trains(Trains::Off);
+        network
+    }
+
+    /// Handles what happens by now, then looks ahead.
+    fn advance<E: From<PacketEvent>>(&mut self, now: SimTime, context: &mut Context<'_, E>) {
+        let heard = context.notices.len();
+        for _ in 0..AHEAD {
+            let Some(time) = self.lines.next_time() else {
+                return;
+            };
+            if time > now {
+                let is_alone = context.agenda.next_time().is_none_or(|next| time < next);
+                let is_quiet = context.notices.len() == heard;
+                if !is_alone || !is_quiet || self.lines.next_is_notice() {
+                    break;
+                }
+            }
+            context.notices.extend(self.lines.step());
+        }
+        self.await_next(now, context);
+        self.draw(context);
+    }
+
+    /// Asks to be woken for the next event.
+    fn await_next<E: From<PacketEvent>>(&mut self, now: SimTime, context: &mut Context<'_, E>) {
+        let Some(time) = self.lines.next_time() else {
+            return;
+        };
+        let time = time.max(now);
+        if self.wake.is_none_or(|wake| time < wake) {
+            self.wake = Some(time);
+            context.agenda.at(time, PacketEvent::Wake.into());
+        }
+    }
+
+    fn draw<E>(&mut self, context: &mut Context<'_, E>) {
+        let Some(timeline) = context.timeline.as_deref_mut() else {
+            return;
+        };
+        let fabric = context.fabric;
+        timeline.spans.extend(self.lines.take_spans().filter_map(|span| {
+            let LinkOf::Wire(link) = fabric.links()[span.server as usize].of else {
+                return None;
+            };
+            Some(Span {
+                track: Track::Link(link),
+                name: format!("message {}, {} packets", span.message.0, span.packets),
+                start: span.start.to_sim(),
+                end: span.end.to_sim(),
+            })
+        }));
+    }
+}
+
+impl Network for PacketNetwork {
+    type Event = PacketEvent;
+
+    fn start<E: From<PacketEvent>>(&mut self, context: &mut Context<'_, E>) {
+        for link in context.fabric.links() {
+            let server = self.lines.add_server(link.frame, link.latency);
+            if let Some(time) = link.fails {
+                self.lines.fail(server, time);
+            }
+        }
+        if context.timeline.is_some() {
+            self.lines.keep_spans();
+        }
+        self.await_next(SimTime::ZERO, context);
+    }
+
+    fn inject<E: From<PacketEvent>>(
+        &mut self,
+        message: Message,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        self.injected += 1;
+        let at = message.path.0 as usize;
+        if self.ways.len() <= at {
+            self.ways.resize_with(context.fabric.n_paths(), || None);
+        }
+        let lines = &mut self.lines;
+        let ways = self.ways[at]
+            .get_or_insert_with(|| Ways::lay(context.fabric, message.path, lines));
+        ways.send(message, now, &mut self.lines);
+        self.await_next(now, context);
+    }
+
+    fn handle<E: From<PacketEvent>>(
+        &mut self,
+        event: PacketEvent,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        match event {
+            PacketEvent::Wake => {
+                if self.wake == Some(now) {
+                    self.wake = None;
+                }
+                if context.agenda.next_time() == Some(now) {
+                    context.agenda.at(now, PacketEvent::Settle.into());
+                } else {
+                    self.advance(now, context);
+                }
+            }
+            PacketEvent::Settle => self.advance(now, context),
+        }
+    }
+
+    fn responses(&self) -> Responses {
+        Responses::Unmodelled
+    }
+
+    fn packet_hops(&self) -> u64 {
+        let servers = self.lines.servers().iter();
+        servers.map(|server| server.tally.packets).sum()
+    }
+
+    fn accounts(&self, fabric: &Fabric<'_>) -> Vec<(LinkId, LinkAccount)> {
+        let servers = self.lines.servers().iter().zip(fabric.links());
+        servers
+            .filter_map(|(server, link)| match link.of {
+                LinkOf::Wire(id) => Some((id, server.account())),
+                LinkOf::Engines(_) => None,
+            })
+            .collect()
+    }
+
+    fn waits(&self, fabric: &Fabric<'_>) -> Vec<Wait> {
+        self.lines.waits(fabric)
+    }
+
+    fn audit(&self) -> Result<(), String> {
+        self.lines.audit()
+    }
+}

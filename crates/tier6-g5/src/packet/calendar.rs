@@ -11,6 +11,8 @@ use super::fine::Fine;
 /// so each is checked when its time comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
+    /// A link fails.
+    Fail(u32),
     /// A flight's last byte has left its sender.
     Sent(u32),
     /// A flight's last byte has arrived at one of its ends.

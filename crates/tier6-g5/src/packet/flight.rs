@@ -8,8 +8,8 @@ use crate::network::MessageId;
 /// How messages are cut and framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Framing {
-    /// Payload of a full packet; `None` for messages that enter the link whole.
-    pub(crate) segment: Option<u32>,
+    /// Payload of a full packet.
+    pub(crate) segment: u32,
     /// Header and framing bytes of a packet.
     pub(crate) overhead: u32,
 }
@@ -74,11 +74,8 @@ impl Framing {
     /// Returns packets, payload of a full one, payload of the last. Messages of 2^32 segments or
     /// more have larger segments.
     pub(crate) fn cut(self, bytes: u64) -> (u32, u64, u64) {
-        let Some(segment) = self.segment else {
-            return (1, bytes, bytes);
-        };
         let most = u64::from(u32::MAX - 1);
-        let full = u64::from(segment.max(1)).max(bytes.div_ceil(most));
+        let full = u64::from(self.segment.max(1)).max(bytes.div_ceil(most));
         let packets = bytes.div_ceil(full).max(1);
         let last = bytes - (packets - 1) * full;
         let packets = u32::try_from(packets).expect("Invariant: segments grow with the message");

@@ -12,6 +12,7 @@
 //! what chips hand over in one picosecond comes after everything else in it.
 
 mod link;
+mod report;
 mod sender;
 
 use tier6_units::{ByteTime, SimTime};
@@ -20,9 +21,9 @@ use super::calendar::{Calendar, Event};
 use super::fine::Fine;
 use super::flight::{Arrivals, Flight, Framing};
 use super::route::{Hop, HopPlan, Intake, Join, Route};
-use super::server::Server;
+use super::server::{Halt, Server};
 use super::train::Slot;
-use crate::network::{Message, Notice};
+use crate::network::{Message, MessageId, Notice};
 
 /// How many packets are handled as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,16 @@ pub(crate) enum Trains {
     /// One: the plain way, for comparison.
     #[cfg_attr(not(test), expect(dead_code, reason = "what trains are compared with"))]
     Off,
+}
+
+impl Trains {
+    /// Returns how many packets a train has at most.
+    const fn longest(self) -> u32 {
+        match self {
+            Self::On => u32::MAX,
+            Self::Off => 1,
+        }
+    }
 }
 
 /// The servers and everything in flight.
@@ -50,10 +61,25 @@ pub(crate) struct Lines {
     framing: Framing,
     /// Packets of a train at most.
     longest: u32,
+    /// What both ends add to the latency.
+    end: Fine,
+    spans: Option<Vec<Served>>,
+    /// Payload that each server owes.
+    owed: Vec<u64>,
+}
+
+/// A row of packets that a server has served, for the timeline.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Served {
+    pub(crate) server: u32,
+    pub(crate) message: MessageId,
+    pub(crate) packets: u32,
+    pub(crate) start: Fine,
+    pub(crate) end: Fine,
 }
 
 impl Lines {
-    pub(crate) fn new(framing: Framing, trains: Trains) -> Self {
+    pub(crate) fn new(framing: Framing, end: SimTime, trains: Trains) -> Self {
         Self {
             servers: Vec::new(),
             slots: Vec::new(),
@@ -65,15 +91,39 @@ impl Lines {
             calendar: Calendar::default(),
             now: Fine::ZERO,
             framing,
-            longest: match trains {
-                Trains::On => u32::MAX,
-                Trains::Off => 1,
-            },
+            longest: trains.longest(),
+            end: end.into(),
+            spans: None,
+            owed: Vec::new(),
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_trains(&mut self, trains: Trains) {
+        self.longest = trains.longest();
+    }
+
+    /// Returns the payload of a full packet.
+    pub(crate) fn segment(&self) -> u64 {
+        u64::from(self.framing.segment.max(1))
+    }
+
+    pub(crate) fn keep_spans(&mut self) {
+        self.spans = Some(Vec::new());
+    }
+
+    pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = Served> {
+        self.spans.iter_mut().flat_map(std::mem::take)
+    }
+
+    /// Lets a link fail at an instant.
+    pub(crate) fn fail(&mut self, server: u32, time: SimTime) {
+        self.calendar.add(time.into(), Event::Fail(server));
     }
 
     pub(crate) fn add_server(&mut self, byte: ByteTime, latency: SimTime) -> u32 {
         self.servers.push(Server::new(byte, latency.into()));
+        self.owed.push(0);
         index(self.servers.len() - 1)
     }
 
@@ -88,6 +138,7 @@ impl Lines {
         let mut route = Route {
             sources: Vec::new(),
             leaves: 0,
+            servers: Vec::new(),
         };
         for (at, hop) in plan.iter().enumerate() {
             let (intake, tie) = match hop.fed_by[..] {
@@ -114,6 +165,7 @@ impl Lines {
             let leaf = route.leaves;
             route.leaves += u32::from(next.0 == next.1);
             let slot = self.slot(hop.server, tie);
+            route.servers.push(hop.server);
             self.hops.push(Hop {
                 server: hop.server,
                 slot,
@@ -151,6 +203,9 @@ impl Lines {
         let mut others = Vec::new();
         for (route, bytes) in ways {
             let (packets, full, last) = self.framing.cut(*bytes);
+            for server in &route.servers {
+                self.owed[*server as usize] += bytes;
+            }
             for (at, source) in route.sources.iter().enumerate() {
                 let is_leader = ends == 0 && at == 0;
                 let number = if is_leader {
@@ -225,6 +280,10 @@ impl Lines {
                 }
                 None
             }
+            Event::Fail(server) => {
+                self.halt(server, Halt::Failed);
+                None
+            }
             Event::Sent(number) => self.sent(number, time),
             Event::Arrived(number, leaf) => self.arrived(number, leaf, time),
         }
@@ -257,6 +316,9 @@ impl Lines {
         }
         let name = leader.name;
         let others = std::mem::take(&mut leader.others);
+        if !others.is_empty() {
+            self.joins.iter_mut().for_each(|join| join.forget(number));
+        }
         self.spare.push(number);
         self.spare.extend(others);
         Some(Notice::Arrived(name))
@@ -265,7 +327,7 @@ impl Lines {
     /// Returns whether the next event is a notice that still holds.
     pub(crate) fn next_is_notice(&mut self) -> bool {
         match self.calendar.peek() {
-            Some((_, Event::Decide(_))) | None => false,
+            Some((_, Event::Decide(_) | Event::Fail(_))) | None => false,
             Some((time, Event::Sent(flight))) => self.flights[flight as usize].sent == Some(time),
             Some((time, Event::Arrived(flight, leaf))) => {
                 *self.flights[flight as usize].arrivals.at(leaf) == Some(time)

@@ -36,6 +36,8 @@ pub(crate) struct Route {
     /// First hops: one, or that of every chip whose data a switch adds.
     pub(crate) sources: Vec<u32>,
     pub(crate) leaves: u32,
+    /// Every server on the way.
+    pub(crate) servers: Vec<u32>,
 }
 
 /// A hop to be laid: the server, what a byte takes there, and which earlier hops feed it.

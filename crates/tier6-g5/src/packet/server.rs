@@ -8,6 +8,8 @@ use tier6_units::ByteTime;
 use super::fine::Fine;
 use super::flight::Flight;
 use super::pump::Pump;
+use crate::LinkAccount;
+use crate::network::MessageId;
 
 /// A directed link: first come, first served.
 #[derive(Debug)]
@@ -26,13 +28,25 @@ pub(crate) struct Server {
     /// Inputs by their tie, sorted.
     pub(crate) inputs: Vec<(u32, u32)>,
     pub(crate) pump: Pump,
+    /// From when on nothing goes.
+    pub(crate) halt: Halt,
     pub(crate) tally: Tally,
+}
+
+/// Whether a link serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// It does.
+    None,
+    /// It has failed.
+    Failed,
 }
 
 /// Packets that are served one after the other; those that have not begun may be taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Serving {
     pub(crate) slot: u32,
+    pub(crate) name: MessageId,
     pub(crate) flight: u32,
     pub(crate) hop: u32,
     pub(crate) first: u32,
@@ -76,7 +90,19 @@ impl Server {
             heads: BinaryHeap::new(),
             inputs: Vec::new(),
             pump: Pump::default(),
+            halt: Halt::None,
             tally: Tally::default(),
+        }
+    }
+
+    /// Returns what the chips' account says of it.
+    pub(crate) fn account(&self) -> LinkAccount {
+        LinkAccount {
+            wire_bytes: self.tally.wire_bytes,
+            payload_bytes: self.tally.payload_bytes,
+            busy: self.tally.busy.to_sim(),
+            peak_queue: self.tally.longest_wait.bytes(self.byte),
+            ..LinkAccount::default()
         }
     }
 

@@ -31,7 +31,7 @@ type Heard = (Vec<(SimTime, MessageId, Notice)>, Vec<u64>);
 
 impl Case {
     fn run(&self, trains: Trains) -> (Heard, u64) {
-        let mut lines = Lines::new(self.framing, trains);
+        let mut lines = Lines::new(self.framing, SimTime::ZERO, trains);
         for (byte, latency) in &self.links {
             lines.add_server(*byte, *latency);
         }

@@ -2,11 +2,11 @@
 
 use tier6_units::ByteTime;
 
-use super::Lines;
+use super::{Lines, Served};
 use crate::packet::calendar::Event;
 use crate::packet::fine::Fine;
 use crate::packet::route::{Hop, Intake};
-use crate::packet::server::{Head, Server, Serving};
+use crate::packet::server::{Halt, Head, Server, Serving};
 use crate::packet::train::{Slot, Train};
 
 impl Lines {
@@ -151,6 +151,9 @@ impl Lines {
     /// Ends what was served and chooses what is next, if it is ready.
     pub(super) fn decide(&mut self, server: u32) {
         self.finish(server);
+        if self.servers[server as usize].halt != Halt::None {
+            return;
+        }
         let Some(head) = self.first_head(server) else {
             return;
         };
@@ -175,6 +178,16 @@ impl Lines {
         })
     }
 
+    /// Stops a server after the packet that it serves.
+    pub(super) fn halt(&mut self, server: u32, halt: Halt) {
+        self.servers[server as usize].halt = halt;
+        let Server { serving, free, .. } = self.servers[server as usize];
+        if let Some(serving) = serving.filter(|serving| serving.count > 1 && free > self.now) {
+            let begun = self.now.saturating_sub(serving.start).count_up(serving.gap);
+            self.shorten(server, begun.clamp(1, serving.count));
+        }
+    }
+
     /// Takes what was served out of its input.
     fn finish(&mut self, server: u32) {
         let number = server;
@@ -190,6 +203,15 @@ impl Lines {
         let at = serving.count - 1;
         let wait = (serving.start + serving.gap.times(at)).saturating_sub(train.ready_at(at));
         server.tally.longest_wait = server.tally.longest_wait.max(wait);
+        if let Some(spans) = &mut self.spans {
+            spans.push(Served {
+                server: number,
+                message: serving.name,
+                packets: serving.count,
+                start: serving.start,
+                end: server.free,
+            });
+        }
         train.advance(serving.count);
         if train.count == 0 {
             slot.trains.pop_front();
@@ -226,7 +248,7 @@ impl Lines {
                 self.calendar.add(server.free, Event::Sent(train.flight));
             }
             if hop.next.0 == hop.next.1 {
-                let time = server.free + server.latency;
+                let time = server.free + server.latency + self.end;
                 *flight.arrivals.at(hop.leaf) = Some(time);
                 self.calendar
                     .add(time, Event::Arrived(train.flight, hop.leaf));
@@ -333,6 +355,7 @@ impl Lines {
         }
         Serving {
             slot,
+            name: flight.name,
             flight: train.flight,
             hop: train.hop,
             first: train.first,

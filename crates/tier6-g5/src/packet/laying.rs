@@ -1,0 +1,123 @@
+//! Paths of the fabric as hops, and how a message goes over several of them.
+
+use tier6_system::{LinkId, VertexId};
+use tier6_units::{ByteTime, GbPerSec, SimTime};
+
+use super::lines::Lines;
+use super::route::{HopPlan, Route};
+use crate::network::{Message, PathId};
+use crate::{Fabric, LinkOf, Path, TreePath};
+
+/// What takes a path.
+#[derive(Debug)]
+pub(super) struct Ways {
+    routes: Vec<Route>,
+    /// Which of several routes is next to get what does not divide evenly.
+    turn: usize,
+}
+
+impl Ways {
+    pub(super) fn lay(fabric: &Fabric<'_>, path: PathId, lines: &mut Lines) -> Self {
+        let path = fabric.path(path);
+        let routes = if let Some(tree) = path.tree() {
+            vec![lines.lay(&tree_plan(fabric, &path, tree))]
+        } else {
+            let numbers = 0..path.n_routes();
+            let plans = numbers.map(|number| route_plan(fabric, &path, path.route(number)));
+            plans.map(|plan| lines.lay(&plan)).collect()
+        };
+        Self { routes, turn: 0 }
+    }
+
+    /// Sends a message: packets in turn over the routes, as evenly as they divide.
+    pub(super) fn send(&mut self, message: Message, now: SimTime, lines: &mut Lines) {
+        if let [route] = &self.routes[..] {
+            return lines.inject(message, &[(route, message.bytes)], now);
+        }
+        let n = self.routes.len() as u64;
+        let segment = lines.segment();
+        let segments = message.bytes.div_ceil(segment).max(1);
+        let mut left = message.bytes;
+        let mut parts = Vec::new();
+        for at in 0..segments.min(n) {
+            let share = segments / n + u64::from(at < segments % n);
+            let bytes = left.min(share * segment);
+            left -= bytes;
+            parts.push((&self.routes[self.turn], bytes));
+            self.turn = (self.turn + 1) % self.routes.len();
+        }
+        lines.inject(message, &parts, now);
+    }
+}
+
+/// The engines of the sender, if they have a rate, then the links.
+fn route_plan(fabric: &Fabric<'_>, path: &Path<'_>, route: &[LinkId]) -> Vec<HopPlan> {
+    let engines = path.uses.iter().map(|one| one.link.0);
+    let engines = engines.filter(|link| {
+        matches!(fabric.links()[*link as usize].of, LinkOf::Engines(_))
+    });
+    let servers = engines.take(1).chain(route.iter().map(|link| link.get()));
+    let plan = |(at, server): (usize, u32)| HopPlan {
+        server,
+        byte: fabric.links()[server as usize].frame,
+        fed_by: at.checked_sub(1).into_iter().collect(),
+    };
+    servers.enumerate().map(plan).collect()
+}
+
+/// A tree: up to the root, added where ways meet; down from it, copied where they part.
+fn tree_plan(fabric: &Fabric<'_>, path: &Path<'_>, tree: &TreePath) -> Vec<HopPlan> {
+    let topology = fabric.topology();
+    let engines_of = |vertex: VertexId| {
+        path.uses.iter().find(|one| match fabric.link(one.link).of {
+            LinkOf::Engines(chip) => topology.chip_vertex(chip) == vertex,
+            LinkOf::Wire(_) => false,
+        })
+    };
+    let mut plan: Vec<HopPlan> = Vec::new();
+    // The vertex to which each hop leads.
+    let mut ends: Vec<VertexId> = Vec::new();
+    for link in tree.up.iter().chain(&tree.down) {
+        let wire = topology.link(*link);
+        let fed_by = |ends: &[VertexId]| {
+            let feeds = (0..ends.len()).filter(|at| ends[*at] == wire.from);
+            feeds.collect::<Vec<_>>()
+        };
+        let mut feeders = fed_by(&ends);
+        if feeders.is_empty() && let Some(engines) = engines_of(wire.from) {
+            plan.push(hop(fabric, path, engines.link.0, Vec::new()));
+            ends.push(wire.from);
+            feeders = fed_by(&ends);
+        }
+        plan.push(hop(fabric, path, link.get(), feeders));
+        ends.push(wire.to);
+    }
+    // Who only receives does so with its engines.
+    for at in 0..plan.len() {
+        let is_used = |engines: u32| plan.iter().any(|hop| hop.server == engines);
+        let is_end = !plan.iter().any(|hop| hop.fed_by.contains(&at));
+        if let Some(engines) = engines_of(ends[at]).filter(|one| is_end && !is_used(one.link.0)) {
+            plan.push(hop(fabric, path, engines.link.0, vec![at]));
+        }
+    }
+    plan
+}
+
+fn hop(fabric: &Fabric<'_>, path: &Path<'_>, server: u32, fed_by: Vec<usize>) -> HopPlan {
+    let weight = path.uses.iter().find(|one| one.link.0 == server);
+    let frame = fabric.links()[server as usize].frame;
+    HopPlan {
+        server,
+        byte: slower(frame, weight.map_or(1.0, |one| one.weight)),
+        fed_by,
+    }
+}
+
+/// What a byte takes on a link that is occupied `weight` times as long by it.
+fn slower(byte: ByteTime, weight: f64) -> ByteTime {
+    if weight > 1.0 && byte != ByteTime::ZERO {
+        ByteTime::at(GbPerSec::new(byte.rate().get() / weight))
+    } else {
+        byte
+    }
+}
