@@ -8,7 +8,7 @@ use crate::schedule::transfer::Grain;
 /// What a builder may need to know. Start from [`BuildOptions::new`] and change what differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// N, from 2 to [`RANKS_MAX`].
+    /// N, from 2 to [`RANKS_MAX`](super::RANKS_MAX).
     pub ranks: u32,
     /// M, in nccl-tests' meaning; see [`Schedule::bytes`](crate::Schedule::bytes).
     pub bytes: Bytes,

@@ -4,8 +4,10 @@
 //! AllGather comes back. With all ports, the message is in 2D parts, part s + D w starting in
 //! dimension s in direction w, so that every phase uses every port once: about
 //! 2 sum(d - 1) steps and 2(N-1)/N M/(2D) per port (FACTS B.8); exactly when all dimensions are
-//! equal. Chunk b P + q is part q of block b, P the number of parts.
+//! equal. With P parts, chunk b P + q is part q of block b; an AllReduce has no blocks to keep
+//! together, and chunk q N + b leaves runs longer.
 
+use crate::Collective;
 use crate::schedule::Schedule;
 use crate::schedule::draft::Draft;
 use crate::schedule::ids::PortId;
@@ -34,7 +36,11 @@ pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
     let torus = Torus { shape };
     let mut list: Vec<(u32, Move)> = Vec::new();
     for (index, part) in (0..).zip(&parts) {
-        torus.all_gather(part, &mut list, |block| block * n_parts + index, &draft);
+        let chunk = |block| match job.collective {
+            Collective::AllReduce => index * job.ranks() + block,
+            _ => block * n_parts + index,
+        };
+        torus.all_gather(part, &mut list, chunk, &draft);
     }
     // The parts go side by side: each port takes the steps in their order.
     list.sort_by_key(|(step, _)| *step);
