@@ -121,17 +121,19 @@ impl PacketNetwork {
             return;
         };
         let fabric = context.fabric;
-        timeline.spans.extend(self.lines.take_spans().filter_map(|span| {
-            let LinkOf::Wire(link) = fabric.links()[span.server as usize].of else {
-                return None;
-            };
-            Some(Span {
-                track: Track::Link(link),
-                name: format!("message {}, {} packets", span.message.0, span.packets),
-                start: span.start.to_sim(),
-                end: span.end.to_sim(),
-            })
-        }));
+        timeline
+            .spans
+            .extend(self.lines.take_spans().filter_map(|span| {
+                let LinkOf::Wire(link) = fabric.links()[span.server as usize].of else {
+                    return None;
+                };
+                Some(Span {
+                    track: Track::Link(link),
+                    name: format!("message {}, {} packets", span.message.0, span.packets),
+                    start: span.start.to_sim(),
+                    end: span.end.to_sim(),
+                })
+            }));
     }
 }
 
@@ -163,8 +165,8 @@ impl Network for PacketNetwork {
             self.ways.resize_with(context.fabric.n_paths(), || None);
         }
         let lines = &mut self.lines;
-        let ways = self.ways[at]
-            .get_or_insert_with(|| Ways::lay(context.fabric, message.path, lines));
+        let ways =
+            self.ways[at].get_or_insert_with(|| Ways::lay(context.fabric, message.path, lines));
         ways.send(message, now, &mut self.lines);
         self.await_next(now, context);
     }

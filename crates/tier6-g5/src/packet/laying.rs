@@ -53,9 +53,8 @@ impl Ways {
 /// The engines of the sender, if they have a rate, then the links.
 fn route_plan(fabric: &Fabric<'_>, path: &Path<'_>, route: &[LinkId]) -> Vec<HopPlan> {
     let engines = path.uses.iter().map(|one| one.link.0);
-    let engines = engines.filter(|link| {
-        matches!(fabric.links()[*link as usize].of, LinkOf::Engines(_))
-    });
+    let engines =
+        engines.filter(|link| matches!(fabric.links()[*link as usize].of, LinkOf::Engines(_)));
     let servers = engines.take(1).chain(route.iter().map(|link| link.get()));
     let plan = |(at, server): (usize, u32)| HopPlan {
         server,
@@ -84,7 +83,9 @@ fn tree_plan(fabric: &Fabric<'_>, path: &Path<'_>, tree: &TreePath) -> Vec<HopPl
             feeds.collect::<Vec<_>>()
         };
         let mut feeders = fed_by(&ends);
-        if feeders.is_empty() && let Some(engines) = engines_of(wire.from) {
+        if feeders.is_empty()
+            && let Some(engines) = engines_of(wire.from)
+        {
             plan.push(hop(fabric, path, engines.link.0, Vec::new()));
             ends.push(wire.from);
             feeders = fed_by(&ends);

@@ -1,5 +1,6 @@
 //! Trains against single packets, and both against closed forms.
 
+mod collectives;
 mod trains;
 
 use tier6_units::{ByteTime, SimTime};

@@ -1,0 +1,267 @@
+//! Whole collectives: trains against single packets, and packets against fluids.
+
+use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, build};
+use tier6_system::{
+    ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring, preset,
+};
+use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
+
+use crate::network::Network;
+use crate::{
+    Fabric, FlowNetwork, G5Parameters, Job, Lowered, PacketNetwork, PathChoice, Paxi, RcLink,
+    RunOptions, RunResult, run,
+};
+
+fn uniform(n_chips: u32, fabric: FabricSpec) -> Topology {
+    let (rate, latency) = (GbPerSec::new(50.0), Micros::new(0.5));
+    SystemSpec::uniform(n_chips, fabric, rate, latency)
+        .resolve()
+        .unwrap()
+}
+
+fn ring(n_chips: u32) -> Topology {
+    uniform(n_chips, FabricSpec::Ring { orders: Vec::new() })
+}
+
+fn star(n_chips: u32) -> Topology {
+    let switch = "switch".into();
+    uniform(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+}
+
+fn fat_tree(n_chips: u32, down: u32) -> Topology {
+    let tree = FatTreeSpec {
+        switch: "switch".into(),
+        spine: None,
+        down: Some(down),
+        spines: Some(down),
+        oversubscription: 1.0,
+        wiring: Wiring::ByNode,
+        cross_rail: CrossRail::Spine,
+    };
+    uniform(n_chips, FabricSpec::FatTree(tree))
+}
+
+struct Case {
+    topology: Topology,
+    parameters: G5Parameters,
+    collective: Collective,
+    algorithm: Algorithm,
+    options: BuildOptions,
+}
+
+impl Case {
+    fn ideal(topology: Topology, collective: Collective, algorithm: Algorithm, bytes: u64) -> Self {
+        let options = BuildOptions::new(topology.n_chips(), Bytes::new(bytes));
+        Self {
+            topology,
+            parameters: G5Parameters::ideal(),
+            collective,
+            algorithm,
+            options,
+        }
+    }
+
+    fn on<N: Network>(&self, network: &mut N) -> RunResult {
+        let schedule = build(self.collective, self.algorithm, &self.options).unwrap();
+        let program = Lowered::new(&schedule);
+        let chips: Vec<ChipId> = (0..self.options.ranks).map(ChipId::new).collect();
+        let mut fabric = Fabric::new(&self.topology, &self.parameters, &[], 7).unwrap();
+        let job = Job {
+            program: &program,
+            chips: &chips,
+            start: SimTime::ZERO,
+            flow: 0,
+        };
+        run(
+            &[job],
+            &mut fabric,
+            network,
+            &self.parameters,
+            &RunOptions::new(),
+        )
+        .unwrap()
+    }
+
+    fn packet(&self) -> RunResult {
+        self.on(&mut PacketNetwork::new(&self.parameters))
+    }
+
+    fn flow(&self) -> RunResult {
+        self.on(&mut FlowNetwork::new())
+    }
+
+    /// Checks that trains change nothing, and returns the time over that of `flow`.
+    #[track_caller]
+    fn against_flow(&self) -> f64 {
+        let trains = self.packet();
+        let single = self.on(&mut PacketNetwork::without_trains(&self.parameters));
+        let what = format!("{:?} {:?}", self.algorithm, self.options);
+        assert_eq!(trains.total, single.total, "{what}");
+        assert_eq!(trains.packet_hops, single.packet_hops, "{what}");
+        let bytes = |result: &RunResult| {
+            let links = result.links.iter();
+            links
+                .map(|(_, link)| (link.payload_bytes, link.wire_bytes))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bytes(&trains), bytes(&single), "{what}");
+        trains.total.ps() as f64 / self.flow().total.ps() as f64
+    }
+}
+
+fn framed(mut case: Case) -> Case {
+    case.parameters.paxi = Some(Paxi {
+        latency: SimTime::from_ps(150_000),
+        segment: 1344,
+        ..Paxi::defaults(1)
+    });
+    case.parameters.rc_link = Some(RcLink {
+        overhead: 58,
+        ..RcLink::defaults()
+    });
+    case
+}
+
+#[test]
+fn a_ring_equals_the_fluid_to_the_picosecond() {
+    for n in [2, 3, 4, 8, 17, 64] {
+        for pieces in [1, 4, 64] {
+            for bytes in [0, 1, 1000, 64 << 10, 16 << 20] {
+                let mut case = Case::ideal(ring(n), Collective::AllReduce, Algorithm::Ring, bytes);
+                case.options.grain = match pieces {
+                    1 => Grain::Message,
+                    pieces => Grain::Slices {
+                        bytes: (bytes / u64::from(n) / pieces).max(1),
+                    },
+                };
+                if n > 8 && pieces > 4 {
+                    continue;
+                }
+                let (packet, flow) = (case.packet(), case.flow());
+                assert_eq!(
+                    packet.total, flow.total,
+                    "N = {n}, {pieces} pieces, {bytes} B"
+                );
+                assert_eq!(packet.messages, flow.messages);
+            }
+        }
+    }
+}
+
+#[test]
+fn framing_costs_what_the_fluid_charges() {
+    for bytes in [1 << 20, 64 << 20] {
+        for topology in [ring(8), star(8)] {
+            let case = framed(Case::ideal(
+                topology,
+                Collective::AllReduce,
+                Algorithm::Ring,
+                bytes,
+            ));
+            let ratio = case.against_flow();
+            assert!((ratio - 1.0).abs() < 5e-3, "{bytes} B: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn trains_change_no_collective() {
+    let bytes = 300_001;
+    for algorithm in [
+        Algorithm::Ring,
+        Algorithm::BidirRing,
+        Algorithm::Tree,
+        Algorithm::HalvingDoubling,
+        Algorithm::RecursiveDoubling,
+        Algorithm::TwoShot,
+    ] {
+        for topology in [ring(8), star(8), fat_tree(8, 2)] {
+            framed(Case::ideal(
+                topology,
+                Collective::AllReduce,
+                algorithm,
+                bytes,
+            ))
+            .against_flow();
+        }
+    }
+    for algorithm in [Algorithm::Pairwise, Algorithm::Bruck, Algorithm::Direct] {
+        for topology in [ring(8), star(8), fat_tree(8, 2)] {
+            framed(Case::ideal(
+                topology,
+                Collective::AllToAll,
+                algorithm,
+                bytes,
+            ))
+            .against_flow();
+        }
+    }
+}
+
+#[test]
+fn contention_on_a_ring_costs_what_it_must() {
+    let bytes = 16 << 20;
+    for (collective, algorithm, expect) in [
+        (Collective::AllReduce, Algorithm::HalvingDoubling, 5.25),
+        (Collective::AllReduce, Algorithm::RecursiveDoubling, 7.0),
+        (Collective::AllToAll, Algorithm::Pairwise, 2.0),
+    ] {
+        let case = framed(Case::ideal(ring(8), collective, algorithm, bytes));
+        let us = case.packet().total.to_micros().get();
+        let coefficient = us / (bytes as f64 / 50e3 * 1402.0 / 1344.0);
+        assert!(
+            (coefficient / expect - 1.0).abs() < 0.04,
+            "{algorithm}: {coefficient}"
+        );
+    }
+}
+
+#[test]
+fn all_to_all_at_once_is_fair() {
+    for topology in [star(16), fat_tree(16, 4)] {
+        let case = framed(Case::ideal(
+            topology,
+            Collective::AllToAll,
+            Algorithm::Direct,
+            4 << 20,
+        ));
+        let ratio = case.against_flow();
+        assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+    }
+}
+
+#[test]
+fn switches_copy_and_add() {
+    for algorithm in [Algorithm::Nvls] {
+        for collective in [
+            Collective::AllReduce,
+            Collective::AllGather,
+            Collective::ReduceScatter,
+        ] {
+            let topology = preset("h100-x8").unwrap().resolve().unwrap();
+            let mut case = Case::ideal(topology, collective, algorithm, 64 << 20);
+            case.options.grain = Grain::Slices { bytes: 1 << 20 };
+            let ratio = case.against_flow();
+            assert!((ratio - 1.0).abs() < 0.03, "{collective}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn packets_spread_over_equal_paths() {
+    for paths in [
+        PathChoice::Spray,
+        PathChoice::RoundRobin,
+        PathChoice::SubFlows(4),
+    ] {
+        let mut case = framed(Case::ideal(
+            fat_tree(16, 4),
+            Collective::AllToAll,
+            Algorithm::Direct,
+            4 << 20,
+        ));
+        case.parameters.paths = paths;
+        let ratio = case.against_flow();
+        assert!((0.9..1.1).contains(&ratio), "{paths:?}: {ratio}");
+    }
+}
