@@ -5,17 +5,51 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
+use super::build::RANKS_MAX;
 use super::ids::RankId;
 
-/// A set of ranks that belongs to a [`RankSets`]; never empty.
+/// A set of ranks that belongs to a [`RankSets`]; never empty. In four bytes, since the checker
+/// keeps one per cell: equal sets have equal words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum RankSet {
+pub(crate) struct RankSet(NonZeroU32);
+
+/// What a set is.
+#[derive(Clone, Copy)]
+enum Shape {
     /// `len` ranks from `start` on, modulo N; all ranks start at 0.
     Arc { start: u32, len: u32 },
     /// An index in the bitmaps.
     Listed(u32),
+}
+
+/// An arc's start is in this many bits, its length above them, and the highest bit is of indices.
+const START_BITS: u32 = 12;
+const LISTED: u32 = 1 << 31;
+const _: () = assert!(RANKS_MAX <= 1 << START_BITS);
+
+impl RankSet {
+    const fn new(shape: Shape) -> Self {
+        let word = match shape {
+            Shape::Arc { start, len } => len << START_BITS | start,
+            Shape::Listed(index) => LISTED | index,
+        };
+        Self(NonZeroU32::new(word).expect("Invariant: an arc has a rank"))
+    }
+
+    const fn shape(self) -> Shape {
+        let word = self.0.get();
+        if word & LISTED == 0 {
+            Shape::Arc {
+                start: word & ((1 << START_BITS) - 1),
+                len: word >> START_BITS,
+            }
+        } else {
+            Shape::Listed(word & !LISTED)
+        }
+    }
 }
 
 /// The sets in use.
@@ -70,33 +104,35 @@ impl RankSets {
     }
 
     pub(crate) const fn one(rank: u32) -> RankSet {
-        RankSet::Arc {
+        RankSet::new(Shape::Arc {
             start: rank,
             len: 1,
-        }
+        })
     }
 
     pub(crate) const fn all(&self) -> RankSet {
-        RankSet::Arc {
+        RankSet::new(Shape::Arc {
             start: 0,
             len: self.ranks,
-        }
+        })
     }
 
     /// Returns the union of two disjoint sets, or a rank that is in both.
     pub(crate) fn disjoint_union(&mut self, a: RankSet, b: RankSet) -> Result<RankSet, RankId> {
-        if let (RankSet::Arc { start: s, len: l }, RankSet::Arc { start: t, len: m }) = (a, b)
+        if let (Shape::Arc { start: s, len: l }, Shape::Arc { start: t, len: m }) =
+            (a.shape(), b.shape())
             && l + m <= self.ranks
         {
-            let arc = |start, len| {
-                let start = if len == self.ranks { 0 } else { start };
-                Ok(RankSet::Arc { start, len })
+            let len = l + m;
+            let joins = |end: u32, start| end == start || end == start + self.ranks;
+            let start = if joins(s + l, t) {
+                Some(s)
+            } else {
+                joins(t + m, s).then_some(t)
             };
-            if (s + l) % self.ranks == t {
-                return arc(s, l + m);
-            }
-            if (t + m) % self.ranks == s {
-                return arc(t, l + m);
+            if let Some(start) = start {
+                let start = if len == self.ranks { 0 } else { start };
+                return Ok(RankSet::new(Shape::Arc { start, len }));
             }
         }
         if let Some(union) = self.unions.get(&(a, b)) {
@@ -135,9 +171,9 @@ impl RankSets {
     }
 
     fn bitmap(&self, set: RankSet) -> Rc<[u64]> {
-        match set {
-            RankSet::Listed(index) => self.bitmaps[index as usize].clone(),
-            RankSet::Arc { start, len } => {
+        match set.shape() {
+            Shape::Listed(index) => self.bitmaps[index as usize].clone(),
+            Shape::Arc { start, len } => {
                 let mut words = vec![0; self.ranks.div_ceil(u64::BITS) as usize];
                 for rank in (start..start + len).map(|rank| rank % self.ranks) {
                     words[(rank / 64) as usize] |= 1_u64 << (rank % 64);
@@ -152,12 +188,12 @@ impl RankSets {
             return self.all();
         }
         if let Some(index) = self.known.get(&bitmap) {
-            return RankSet::Listed(*index);
+            return RankSet::new(Shape::Listed(*index));
         }
         let index = u32::try_from(self.bitmaps.len()).expect("Invariant: sets fit u32");
         self.bitmaps.push(bitmap.clone());
         self.known.insert(bitmap, index);
-        RankSet::Listed(index)
+        RankSet::new(Shape::Listed(index))
     }
 }
 
@@ -173,7 +209,7 @@ mod tests {
         assert_eq!(sets.describe(far), "ranks 3, 68");
         assert_eq!(sets.disjoint_union(far, one(68)), Err(RankId(68)));
         let around = sets.disjoint_union(one(0), one(69)).unwrap();
-        assert_eq!(around, RankSet::Arc { start: 69, len: 2 });
+        assert!(matches!(around.shape(), Shape::Arc { start: 69, len: 2 }));
         let both = sets.disjoint_union(far, around).unwrap();
         assert_eq!(sets.describe(both), "ranks 0, 3, 68-69");
         assert_eq!(sets.disjoint_union(around, both), Err(RankId(0)));
