@@ -9,6 +9,7 @@
 //! Deliberately absent: queues, loss, the window of a sender. A failed link stops what is on it;
 //! nothing is routed around it.
 
+mod belts;
 mod max_min;
 mod piece;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use tier6_units::{ByteTime, SimTime};
 use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
 use crate::{Fabric, LinkAccount, LinkOf, Span, Timeline, Track, Wait};
 
+use belts::{Belts, Put};
 use piece::Solver;
 
 /// A network of fluids.
@@ -33,6 +35,7 @@ pub struct FlowNetwork {
     changed: Vec<u32>,
     solution: Solution,
     solver: Solver,
+    belts: Belts<Passed>,
     /// Messages ever injected: the order of those that end together.
     injected: u64,
     injected_bytes: u128,
@@ -44,19 +47,28 @@ pub struct FlowNetwork {
 /// What a fluid network wakes up for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlowEvent {
-    /// The last byte of a message leaves its sender, unless its rate has changed since.
-    Sent {
+    /// A message is somewhere.
+    Passed(Passed),
+    /// What was put on a belt is due.
+    Due(u32),
+    /// Everything that happens at this instant has happened: share the links anew.
+    Share,
+    /// A link fails.
+    Fail(u32),
+}
+
+/// Where a message has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passed {
+    /// Its last byte leaves its sender, unless its rate has changed since.
+    Sender {
         /// Where it is kept.
         slot: u32,
         /// How often its rate had changed.
         version: u32,
     },
-    /// The last byte is at the receiver.
-    Arrived(MessageId),
-    /// Everything that happens at this instant has happened: share the links anew.
-    Share,
-    /// A link fails.
-    Fail(u32),
+    /// Its last byte is at the receiver.
+    Path(MessageId),
 }
 
 /// Whether links are to be shared anew at the end of this instant.
@@ -194,18 +206,7 @@ impl FlowNetwork {
         alone
     }
 
-    /// Takes a flow off its links and tells the chips. Links on which others stay are to be
-    /// shared anew.
-    fn finish<E: From<FlowEvent>>(
-        &mut self,
-        slot: u32,
-        now: SimTime,
-        context: &mut Context<'_, E>,
-    ) {
-        let ended = self.vacate(slot, context.fabric);
-        self.tell(ended, now, context);
-    }
-
+    /// Takes a flow off its links. Where others stay they are to be shared anew.
     fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>) -> Ended {
         let place = &mut self.flows[slot as usize];
         let ended = Ended {
@@ -243,11 +244,43 @@ impl FlowNetwork {
         if latency == SimTime::ZERO {
             self.arrive(message, context);
         } else {
-            let event = FlowEvent::Arrived(message).into();
-            context.agenda.at(now + latency, event);
+            self.later(now, latency, Passed::Path(message), context);
         }
         if let Some(timeline) = context.timeline.as_deref_mut() {
             ended.draw(timeline, now, context.fabric);
+        }
+    }
+
+    /// Lets a message pass something a while from now.
+    fn later<E: From<FlowEvent>>(
+        &mut self,
+        now: SimTime,
+        delay: SimTime,
+        passed: Passed,
+        context: &mut Context<'_, E>,
+    ) {
+        let event = match self.belts.put(now, delay, passed) {
+            Put::Behind => return,
+            Put::First(belt) => FlowEvent::Due(belt),
+            Put::NoBelt => FlowEvent::Passed(passed),
+        };
+        context.agenda.at(now + delay, event.into());
+    }
+
+    fn pass<E: From<FlowEvent>>(
+        &mut self,
+        passed: Passed,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        match passed {
+            Passed::Sender { slot, version } => {
+                if self.flows[slot as usize].version == version {
+                    let ended = self.vacate(slot, context.fabric);
+                    self.tell(ended, now, context);
+                }
+            }
+            Passed::Path(message) => self.arrive(message, context),
         }
     }
 
@@ -324,12 +357,12 @@ impl Network for FlowNetwork {
             Alone::Yes => {
                 let pace = message.pace.max(fabric.byte_time(message.path));
                 let flow = &mut self.flows[slot as usize];
-                flow.end = now + pace.of_bytes(message.bytes);
+                let time = pace.of_bytes(message.bytes);
+                flow.end = now + time;
                 flow.rate = Rate::Alone;
                 flow.armed = Armed::Yes;
                 let version = flow.version;
-                let event = FlowEvent::Sent { slot, version };
-                context.agenda.at(flow.end, event.into());
+                self.later(now, time, Passed::Sender { slot, version }, context);
             }
             Alone::No => {
                 // The search goes from any of its links to all of them.
@@ -347,13 +380,19 @@ impl Network for FlowNetwork {
         context: &mut Context<'_, E>,
     ) {
         match event {
-            FlowEvent::Sent { slot, version } => {
-                if self.flows[slot as usize].version == version {
-                    self.finish(slot, now, context);
-                    self.await_solution(now, context);
+            FlowEvent::Passed(passed) => {
+                self.pass(passed, now, context);
+                self.await_solution(now, context);
+            }
+            FlowEvent::Due(belt) => {
+                while let Some(passed) = self.belts.take(belt, now) {
+                    self.pass(passed, now, context);
+                }
+                self.await_solution(now, context);
+                if let Some(next) = self.belts.next_event(belt) {
+                    context.agenda.at(next, FlowEvent::Due(belt).into());
                 }
             }
-            FlowEvent::Arrived(message) => self.arrive(message, context),
             FlowEvent::Share => self.share(now, context),
             FlowEvent::Fail(link) => {
                 let failed = &mut self.links[link as usize];

@@ -34,7 +34,7 @@ pub use fabric::{
 };
 pub use fault::Fault;
 pub use fidelity::Fidelity;
-pub use flow::{FlowEvent, FlowNetwork};
+pub use flow::{FlowEvent, FlowNetwork, Passed};
 pub use packet::{PacketEvent, PacketNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,

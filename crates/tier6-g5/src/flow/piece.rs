@@ -3,7 +3,9 @@
 use tier6_units::SimTime;
 
 use super::max_min::MaxMin;
-use super::{Armed, Ended, Flow, FlowEvent, FlowNetwork, Member, Rate, Solution, bytes_per_ps};
+use super::{
+    Armed, Ended, Flow, FlowEvent, FlowNetwork, Member, Passed, Rate, Solution, bytes_per_ps,
+};
 use crate::Fabric;
 use crate::network::Context;
 
@@ -37,7 +39,7 @@ impl FlowNetwork {
             solver.find(self, link, now, context.fabric);
             if let Some((slot, end)) = solver.solve(self, now, context.fabric) {
                 let version = self.flows[slot as usize].version;
-                let event = FlowEvent::Sent { slot, version };
+                let event = FlowEvent::Passed(Passed::Sender { slot, version });
                 context.agenda.at(end, event.into());
             }
         }
