@@ -13,14 +13,18 @@
 
 mod component;
 mod constant;
+mod grain;
+mod least_squares;
+mod model;
 mod observed;
+mod rank;
 mod report;
 mod site;
+mod solve;
 
 pub use observed::{Call, Observed, ObservedError, ObservedPoint};
 pub use report::{Calibration, Fitted, Refused, SetFit};
 
-use crate::identify::Setting;
 use site::Sites;
 use std::fmt;
 use std::str::FromStr;
@@ -120,7 +124,7 @@ pub enum CalibrateError {
         /// Its name.
         system: String,
         /// Why.
-        error: SystemError,
+        error: Box<SystemError>,
     },
     /// A measured call does not fit the system.
     #[error("`{label}`: {why}")]
@@ -136,7 +140,7 @@ pub enum CalibrateError {
         /// The measurement.
         label: String,
         /// Why the last one does not.
-        error: PlanError,
+        error: Box<PlanError>,
     },
     /// The method needs something else.
     #[error("method `{method}` {why}; hint: {hint}")]
@@ -189,21 +193,11 @@ pub fn calibrate(
     let sites = Sites::of(system, &sorted)?;
     match options.method {
         Method::A | Method::B => component::calibrate(system, &sorted, &sites, options),
-        Method::Fit | Method::Grid => Err(CalibrateError::Method {
+        Method::Fit => least_squares::calibrate(system, &sorted, &sites, options),
+        Method::Grid => Err(CalibrateError::Method {
             method: options.method,
             why: "is not here yet".to_owned(),
             hint: "use `a` or `b`",
         }),
     }
-}
-
-/// Returns the settings of the measurements, each once, ascending.
-fn settings(observed: &[&Observed], sites: &Sites) -> Vec<Setting> {
-    let mut settings: Vec<Setting> = observed
-        .iter()
-        .map(|set| sites.setting(&set.call))
-        .collect();
-    settings.sort();
-    settings.dedup();
-    settings
 }

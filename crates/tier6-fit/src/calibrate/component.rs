@@ -253,6 +253,7 @@ impl Making {
                 .map(|value| value.fitted(topology))
                 .collect(),
             refused: self.refused,
+            held_out_rmspe_pct: None,
             sets,
             rmspe_pct,
             warnings: self.warnings,
@@ -293,14 +294,14 @@ fn plan(set: &Observed, sites: &Sites, algorithm: Algorithm) -> Result<Plan, Cal
     )
     .map_err(|error| CalibrateError::NoPath {
         label: set.label.clone(),
-        error,
+        error: Box::new(error),
     })
 }
 
 /// Returns the ring, and NVLS where the system has it.
 fn plans(set: &Observed, sites: &Sites) -> Result<Vec<Plan>, CalibrateError> {
     let mut plans = vec![ring(set, sites)?];
-    if set.call.collective == Collective::AllReduce {
+    if set.call.collective == Collective::AllReduce && set.call.algorithm.is_none() {
         plans.extend(plan(set, sites, Algorithm::Nvls).ok());
     }
     Ok(plans)

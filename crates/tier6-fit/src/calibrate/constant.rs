@@ -10,6 +10,9 @@ use tier6_system::{
 };
 use tier6_units::{Bytes, GbPerSec, Micros};
 
+/// α of NVLS where a system does not say: 8 x H200 (FACTS B.6).
+const ALPHA_OF_NVLS_US: f64 = 63.0;
+
 /// A constant of a system.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
@@ -98,7 +101,10 @@ impl Key {
             }
             Self::Share(link, protocol) => Some(pick(&class(link)?.share, *protocol).value.get()),
             Self::NvlsRate => Some(constants.nvls.as_ref()?.rate.value.get()),
-            Self::NvlsAlpha => constants.nvls.as_ref()?.alpha.as_ref().map(us),
+            Self::NvlsAlpha => {
+                let alpha = constants.nvls.as_ref()?.alpha.as_ref();
+                Some(alpha.map_or(ALPHA_OF_NVLS_US, us))
+            }
             Self::SharpAlpha => constants.sharp.as_ref().map(|sharp| us(&sharp.alpha)),
             Self::SharpEfficiency => {
                 let sharp = constants.sharp.as_ref()?;

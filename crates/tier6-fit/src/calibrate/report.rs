@@ -20,6 +20,8 @@ pub struct Calibration {
     pub sets: Vec<SetFit>,
     /// Root of the mean squared relative error of all points, in percent, in sample.
     pub rmspe_pct: f64,
+    /// The same of sizes that were predicted from the others; `None` with too few of them.
+    pub held_out_rmspe_pct: Option<f64>,
     /// What a reader should know, as sentences.
     pub warnings: Vec<String>,
 }
@@ -71,6 +73,8 @@ pub struct SetFit {
     pub disturbed: Vec<Bytes>,
     /// Root of the mean squared relative error, in percent.
     pub rmspe_pct: f64,
+    /// The same of sizes that were predicted from the others; `None` with too few of them.
+    pub held_out_rmspe_pct: Option<f64>,
     /// Mean of the absolute relative error, in percent.
     pub mape_pct: f64,
     /// Largest absolute relative error in percent, and where it stands.
@@ -106,6 +110,7 @@ impl SetFit {
             points: residuals.len(),
             disturbed: set.disturbed.clone(),
             rmspe_pct: (squares / n).sqrt(),
+            held_out_rmspe_pct: None,
             mape_pct: sum / n,
             max_error,
             residuals,

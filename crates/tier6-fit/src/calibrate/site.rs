@@ -56,7 +56,7 @@ impl Sites {
             };
             let topology = spec.resolve().map_err(|error| CalibrateError::System {
                 system: system.name.clone(),
-                error,
+                error: Box::new(error),
             })?;
             self.topologies.insert(nodes, topology);
         }
@@ -78,6 +78,11 @@ impl Sites {
         } else {
             1
         }
+    }
+
+    /// Says whether the system has a network.
+    pub(super) fn is_multi_node(&self) -> bool {
+        self.is_multi_node
     }
 
     /// Returns the topology of a call.

@@ -1,0 +1,300 @@
+//! The method `fit`: which constants may move, in which grain rings forward, how strongly what is
+//! not told is held; then least squares, the rank check, and intervals.
+//!
+//! Grain and pull are chosen by cross-validation: every second size is predicted from the others.
+//! The choice with the least held-out error is taken, the plainest of those that are about as
+//! good. That error stands in the result beside the one in sample.
+
+use super::constant::{Key, Value, write_all};
+use super::grain::Grains;
+use super::model::Model;
+use super::rank::{check, confounded};
+use super::report::{Calibration, Refused, SetFit, rmspe_of};
+use super::site::Sites;
+use super::solve::{Problem, Solution};
+use super::{CalibrateError, CalibrateOptions, Confounded, Observed};
+use tier6_system::SystemSpec;
+use tier6_units::Bytes;
+
+/// Pulls to choose from, the strongest first: it is the plainest.
+const PULLS: [f64; 3] = [2.0, 0.5, 0.1];
+/// A choice must be this much better held out than a plainer one.
+const GAIN_MIN: f64 = 0.05;
+/// Fewest points, over all sets, of which every second one is predicted from the others.
+const POINTS_MIN: usize = 8;
+/// A size is latency-bound when its bytes flow at most at this share of the fastest.
+const LATENCY_BOUND: f64 = 0.5;
+
+pub(super) fn calibrate(
+    system: &SystemSpec,
+    observed: &[&Observed],
+    sites: &Sites,
+    options: &CalibrateOptions,
+) -> Result<Calibration, CalibrateError> {
+    let model = Model::new(observed, sites)?;
+    let (free, refused) = free(&model, observed);
+    let grains = Grains::of(sites.topology(&observed[0].call));
+    let (chosen, held_out) = choose(&model, observed, &free, &grains);
+    let model = model.with_grain(&chosen.grain);
+    let problem = Problem {
+        model: &model,
+        observed,
+        free,
+        pull: chosen.pull,
+    };
+    let solution = problem.solve().ok_or(CalibrateError::NoPoints)?;
+    let mut made = Made {
+        system,
+        observed,
+        sites,
+        options,
+        problem,
+        solution,
+        chosen,
+        held_out,
+        refused,
+    };
+    made.check_rank()?;
+    made.report()
+}
+
+/// Grain and pull.
+#[derive(Debug, Clone, PartialEq)]
+struct Choice {
+    grain: super::grain::Grain,
+    pull: f64,
+}
+
+/// Chooses grain and pull, and returns the held-out RMSPE of each set in percent.
+fn choose(
+    model: &Model,
+    observed: &[&Observed],
+    free: &[usize],
+    grains: &Grains,
+) -> (Choice, Vec<Option<f64>>) {
+    let n: usize = observed.iter().map(|set| set.points.len()).sum();
+    let unknown = vec![None; observed.len()];
+    if n < POINTS_MIN {
+        let plainest = Choice {
+            grain: grains.plainest(),
+            pull: PULLS[1],
+        };
+        return (plainest, unknown);
+    }
+    let mut best: Option<(f64, Choice, Vec<Option<f64>>)> = None;
+    for grain in grains.all() {
+        let sliced = model.with_grain(grain);
+        for pull in PULLS {
+            let errors = held_out(&sliced, observed, free, pull);
+            let Some(total) = pooled(observed, &errors) else {
+                continue;
+            };
+            let limit = best.as_ref().map(|(least, ..)| least * (1.0 - GAIN_MIN));
+            if limit.is_none_or(|limit| total < limit) {
+                let choice = Choice {
+                    grain: grain.clone(),
+                    pull,
+                };
+                best = Some((total, choice, errors));
+            }
+        }
+    }
+    match best {
+        Some((_, choice, errors)) => (choice, errors),
+        None => (
+            Choice {
+                grain: grains.plainest(),
+                pull: PULLS[1],
+            },
+            unknown,
+        ),
+    }
+}
+
+/// Predicts every second size from the others, both ways round, and returns the RMSPE per set in
+/// percent. The ends of a sweep are never held out: that would ask for another question.
+fn held_out(model: &Model, observed: &[&Observed], free: &[usize], pull: f64) -> Vec<Option<f64>> {
+    let mut squares = vec![(0.0, 0_u32); observed.len()];
+    for fold in 0..2 {
+        let is_held = |set: &Observed, index: usize| {
+            index % 2 == fold && index > 0 && index + 1 < set.points.len()
+        };
+        let train: Vec<Observed> = observed
+            .iter()
+            .map(|set| set.only(|index, _| !is_held(set, index)))
+            .collect();
+        let train: Vec<&Observed> = train.iter().collect();
+        let problem = Problem {
+            model,
+            observed: &train,
+            free: free.to_vec(),
+            pull,
+        };
+        let Some(priced) = problem
+            .solve()
+            .and_then(|solution| model.at(&solution.constants).ok())
+        else {
+            return vec![None; observed.len()];
+        };
+        for ((set, call), sum) in observed.iter().zip(&priced).zip(&mut squares) {
+            for (index, point) in set.points.iter().enumerate() {
+                if is_held(set, index) {
+                    let error = call.time(point.bytes) / point.time.get() - 1.0;
+                    sum.0 += error * error;
+                    sum.1 += 1;
+                }
+            }
+        }
+    }
+    let rmspe = |(sum, n): &(f64, u32)| (*n > 0).then(|| 100.0 * (sum / f64::from(*n)).sqrt());
+    squares.iter().map(rmspe).collect()
+}
+
+/// Returns the root of the mean squared error over all held-out points.
+fn pooled(observed: &[&Observed], errors: &[Option<f64>]) -> Option<f64> {
+    let (mut sum, mut n) = (0.0, 0.0);
+    for (set, error) in observed.iter().zip(errors) {
+        if let Some(error) = error {
+            let points = set.points.len() as f64;
+            sum += points * error * error;
+            n += points;
+        }
+    }
+    (n > 0.0).then(|| (sum / n).sqrt())
+}
+
+/// Returns the constants that may move: those that some path depends on at some measured size,
+/// and of software and steps only those that a latency-bound size depends on.
+fn free(model: &Model, observed: &[&Observed]) -> (Vec<usize>, Vec<Refused>) {
+    let n = model.keys().len();
+    let (mut at_any, mut at_small) = (vec![false; n], vec![false; n]);
+    for (call, set) in model.calls().iter().zip(observed) {
+        let rate = |point: &super::ObservedPoint| point.bytes.as_f64() / point.time.get();
+        let peak = set.points.iter().map(rate).fold(0.0, f64::max);
+        let sizes = |share: f64| -> Vec<Bytes> {
+            let slow = set
+                .points
+                .iter()
+                .filter(|point| rate(point) <= share * peak);
+            slow.map(|point| point.bytes).collect()
+        };
+        for (found, share) in [(&mut at_any, 1.0), (&mut at_small, LATENCY_BOUND)] {
+            let here = call.sensitive(&sizes(share), model.priors());
+            found
+                .iter_mut()
+                .zip(here)
+                .for_each(|(all, one)| *all |= one);
+        }
+    }
+    let is_step = |at: &usize| matches!(model.keys()[*at], Key::Software | Key::Step(..));
+    let is_told = |at: &usize| at_any[*at] && (!is_step(at) || at_small[*at]);
+    let free: Vec<usize> = (0..n).filter(is_told).collect();
+    let mut names: Vec<String> = (0..n)
+        .filter(|at| at_any[*at] && !is_told(at))
+        .map(|at| model.keys()[at].to_string())
+        .collect();
+    names.sort();
+    let refused = (!names.is_empty()).then(|| Refused {
+        names,
+        why: "no point is latency-bound".to_owned(),
+        measure: vec!["sizes from 8 B up".to_owned()],
+    });
+    (free, refused.into_iter().collect())
+}
+
+/// A fit on the way to its report.
+struct Made<'a> {
+    system: &'a SystemSpec,
+    observed: &'a [&'a Observed],
+    sites: &'a Sites,
+    options: &'a CalibrateOptions,
+    problem: Problem<'a>,
+    solution: Solution,
+    chosen: Choice,
+    held_out: Vec<Option<f64>>,
+    refused: Vec<Refused>,
+}
+
+impl Made<'_> {
+    /// Names what the fitted times cannot tell; constants that no fitted time depends on go back
+    /// to what the system says.
+    fn check_rank(&mut self) -> Result<(), CalibrateError> {
+        let mut found = check(&self.problem, &self.solution);
+        found
+            .idle
+            .retain(|at| self.problem.give_back(&mut self.solution, *at));
+        let groups = confounded(&self.problem, &found, self.observed, self.sites);
+        let is_apart = groups.iter().all(|group| group.names.len() < 2);
+        if self.options.confounded == Confounded::Refuse && !is_apart {
+            return Err(CalibrateError::NotIdentifiable {
+                rank: found.rank,
+                constants: self.problem.free.len(),
+                groups,
+            });
+        }
+        self.solution.relative_sd = found.relative_sd;
+        self.problem.free.retain(|at| !found.idle.contains(at));
+        self.refused.extend(groups);
+        Ok(())
+    }
+
+    fn report(self) -> Result<Calibration, CalibrateError> {
+        let model = self.problem.model;
+        let constants = &self.solution.constants;
+        let priced = model.at(constants)?;
+        let sets: Vec<SetFit> = self
+            .observed
+            .iter()
+            .zip(&priced)
+            .zip(&self.held_out)
+            .map(|((set, call), held_out)| SetFit {
+                held_out_rmspe_pct: *held_out,
+                ..SetFit::new(set, |bytes: Bytes| call.time(bytes))
+            })
+            .collect();
+        let rmspe_pct = rmspe_of(&sets);
+        let mut values: Vec<Value> = self
+            .problem
+            .free
+            .iter()
+            .map(|at| Value {
+                key: model.keys()[*at].clone(),
+                value: constants[*at],
+                interval: self.solution.interval(*at, self.options.level),
+            })
+            .collect();
+        values.sort_by(|a, b| a.key.cmp(&b.key));
+        let before = self.sites.topology(&self.observed[0].call);
+        let method = self.options.method;
+        let mut system = write_all(self.system, &values, self.observed, method, Some(rmspe_pct));
+        system.software.grain = self.chosen.grain.clone();
+        Ok(Calibration {
+            system,
+            method,
+            parameters: values.iter().map(|value| value.fitted(before)).collect(),
+            warnings: warnings(&values),
+            refused: self.refused,
+            held_out_rmspe_pct: pooled(self.observed, &self.held_out),
+            sets,
+            rmspe_pct,
+        })
+    }
+}
+
+/// Says what looks wrong in fitted values.
+fn warnings(values: &[Value]) -> Vec<String> {
+    let limit = super::component::RING_SHARE_MAX;
+    let too_good = values.iter().filter(|value| match &value.key {
+        Key::Efficiency(link) => link.starts_with("nvlink") && value.value > limit,
+        _ => false,
+    });
+    too_good
+        .map(|value| {
+            format!(
+                "`{}` is {:.2}: above {limit} it is no ring but NVLS; give the system `[nvls]`, or \
+                 measure with `NCCL_NVLS_ENABLE=0`",
+                value.key, value.value
+            )
+        })
+        .collect()
+}

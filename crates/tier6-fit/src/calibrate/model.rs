@@ -1,0 +1,433 @@
+//! The model that is fitted: every measured call with the plans of all paths that may have run,
+//! priced by one set of constants.
+//!
+//! A library that chooses per size takes about the fastest path, so the time of a call is the least
+//! over algorithms and protocols; where the path is forced or known, it is that one's. Routes and
+//! loads are computed once; each evaluation prices the plans again ([`Plan::at`]). Derivatives are
+//! those of the path that is fastest ([`tier6_math::Terms`]).
+
+use super::CalibrateError;
+use super::constant::{Key, pick};
+use super::grain::Grain;
+use super::observed::{Call, Observed};
+use super::site::Sites;
+use tier6_collective::{Algorithm, Collective, Path, Protocol, offers};
+use tier6_math::{Parameters, Plan, PlanError, Prices, StepPrices};
+use tier6_system::Topology;
+use tier6_units::{Bytes, GbPerSec, Micros};
+
+/// Times of many calls as a function of constants.
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    keys: Vec<Key>,
+    priors: Vec<f64>,
+    calls: Vec<CallModel>,
+}
+
+/// One call: its candidate paths.
+#[derive(Debug, Clone)]
+pub(super) struct CallModel {
+    paths: Vec<PathModel>,
+}
+
+/// A candidate path and where its prices stand among the constants.
+#[derive(Debug, Clone)]
+struct PathModel {
+    algorithm: Algorithm,
+    plan: Plan,
+    slots: Slots,
+    /// Bytes that a ring of it forwards at a time.
+    grain: Option<Bytes>,
+}
+
+/// What is known of the path that ran.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Known {
+    /// The fastest one.
+    Nothing,
+    /// This one.
+    Path(Path),
+    /// The fastest under this protocol.
+    Protocol(Protocol),
+}
+
+/// Indices of constants, `None` for those that the system does not have.
+#[derive(Debug, Clone)]
+struct Slots {
+    software: usize,
+    /// By tier.
+    steps: Vec<Option<usize>>,
+    /// By link class: the efficiency, and the share of the path's protocol.
+    payload: Vec<(usize, Option<usize>)>,
+    nvls: Option<(usize, Option<usize>)>,
+    sharp: Option<(usize, usize)>,
+}
+
+/// A time with its derivatives by the logarithms of the constants.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Slope {
+    pub(super) time: f64,
+    /// (constant, dT / d ln constant), us.
+    pub(super) by_log: Vec<(usize, f64)>,
+    /// The path that is fastest.
+    pub(super) path: (Algorithm, Option<Protocol>),
+}
+
+impl Model {
+    /// Prepares the calls of measurements on their sites.
+    pub(super) fn new(observed: &[&Observed], sites: &Sites) -> Result<Self, CalibrateError> {
+        let mut model = Self {
+            keys: Vec::new(),
+            priors: Vec::new(),
+            calls: Vec::new(),
+        };
+        for set in observed {
+            let call = model.call(&set.label, &set.call, sites)?;
+            model.calls.push(call);
+        }
+        Ok(model)
+    }
+
+    /// Prepares one more call, whose constants join those known.
+    pub(super) fn call(
+        &mut self,
+        label: &str,
+        call: &Call,
+        sites: &Sites,
+    ) -> Result<CallModel, CalibrateError> {
+        let topology = sites.topology(call);
+        let parameters = sites.parameters(call);
+        let mut paths = Vec::new();
+        let mut refused = None;
+        for algorithm in candidates(call) {
+            let plans = plans(topology, call, algorithm, &parameters);
+            match plans {
+                Ok(plans) => {
+                    for plan in plans {
+                        let slots = self.slots(topology, &plan);
+                        paths.push(PathModel {
+                            algorithm,
+                            grain: plan.prices().grain,
+                            plan,
+                            slots,
+                        });
+                    }
+                }
+                Err(error) => refused = Some(error),
+            }
+        }
+        match refused {
+            Some(error) if paths.is_empty() => Err(CalibrateError::NoPath {
+                label: label.to_owned(),
+                error: Box::new(error),
+            }),
+            None if paths.is_empty() => Err(CalibrateError::Misfit {
+                label: label.to_owned(),
+                why: format!("no algorithm for `{}` is known", call.collective),
+            }),
+            Some(_) | None => Ok(CallModel { paths }),
+        }
+    }
+
+    fn slots(&mut self, topology: &Topology, plan: &Plan) -> Slots {
+        let classes = topology.link_classes();
+        let protocol = plan.protocol();
+        let mut slot = |key: Key, topology: &Topology| self.slot(key, topology);
+        let software = slot(Key::Software, topology).unwrap_or(0);
+        let steps = topology
+            .tiers()
+            .iter()
+            .map(|tier| {
+                let name = &classes[tier.link.index()].name;
+                slot(Key::Step(name.clone(), protocol?), topology)
+            })
+            .collect();
+        let payload = classes
+            .iter()
+            .map(|class| {
+                let name = || class.name.clone();
+                let efficiency = slot(Key::Efficiency(name()), topology);
+                let share = protocol
+                    // Simple's share is what the efficiency is measured with.
+                    .filter(|protocol| *protocol != Protocol::Simple)
+                    .and_then(|protocol| slot(Key::Share(name(), protocol), topology));
+                (efficiency.unwrap_or(0), share)
+            })
+            .collect();
+        let nvls = slot(Key::NvlsRate, topology).map(|rate| (rate, slot(Key::NvlsAlpha, topology)));
+        let sharp = slot(Key::SharpAlpha, topology).zip(slot(Key::SharpEfficiency, topology));
+        Slots {
+            software,
+            steps,
+            payload,
+            nvls,
+            sharp,
+        }
+    }
+
+    /// Returns the index of a constant, adding it with what the system says.
+    fn slot(&mut self, key: Key, topology: &Topology) -> Option<usize> {
+        if let Some(at) = self.keys.iter().position(|known| *known == key) {
+            return Some(at);
+        }
+        let prior = key.of(topology)?;
+        self.keys.push(key);
+        self.priors.push(prior);
+        Some(self.keys.len() - 1)
+    }
+
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    pub(super) fn priors(&self) -> &[f64] {
+        &self.priors
+    }
+
+    pub(super) fn calls(&self) -> &[CallModel] {
+        &self.calls
+    }
+
+    /// Returns the same model whose rings forward in a grain.
+    pub(super) fn with_grain(&self, grain: &Grain) -> Self {
+        let mut model = self.clone();
+        for call in &mut model.calls {
+            for path in &mut call.paths {
+                path.grain = path
+                    .plan
+                    .protocol()
+                    .and_then(|protocol| *pick(grain, protocol));
+            }
+        }
+        model
+    }
+
+    /// Returns the calls at some constants.
+    pub(super) fn at(&self, constants: &[f64]) -> Result<Vec<PricedCall>, CalibrateError> {
+        self.calls.iter().map(|call| call.at(constants)).collect()
+    }
+}
+
+/// A call at some constants.
+#[derive(Debug, Clone)]
+pub(super) struct PricedCall {
+    paths: Vec<(Algorithm, Plan)>,
+}
+
+impl CallModel {
+    /// Prices the call; paths that some constant puts out of domain are left out.
+    pub(super) fn at(&self, constants: &[f64]) -> Result<PricedCall, CalibrateError> {
+        let mut paths = Vec::with_capacity(self.paths.len());
+        let mut refused = None;
+        for path in &self.paths {
+            match path.at(constants) {
+                Ok(plan) => paths.push((path.algorithm, plan)),
+                Err(error) => refused = Some(error),
+            }
+        }
+        match refused {
+            Some(error) if paths.is_empty() => Err(CalibrateError::NoPath {
+                label: String::from("a fitted constant"),
+                error: Box::new(error),
+            }),
+            Some(_) | None => Ok(PricedCall { paths }),
+        }
+    }
+
+    /// Returns the constants that some path of the call depends on at some of the sizes.
+    pub(super) fn sensitive(&self, sizes: &[Bytes], constants: &[f64]) -> Vec<bool> {
+        let mut found = vec![false; constants.len()];
+        for path in &self.paths {
+            let Ok(plan) = path.at(constants) else {
+                continue;
+            };
+            for bytes in sizes {
+                for (at, _) in path.slots.slopes(&plan, *bytes, constants) {
+                    found[at] = true;
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the time and its derivatives on the fastest path of those that may have run.
+    pub(super) fn slope(
+        &self,
+        priced: &PricedCall,
+        bytes: Bytes,
+        known: Known,
+        constants: &[f64],
+    ) -> Slope {
+        let at = priced.fastest(bytes, known);
+        let (algorithm, plan) = &priced.paths[at];
+        let slots = self
+            .paths
+            .iter()
+            .find(|path| path.algorithm == *algorithm && path.plan.protocol() == plan.protocol())
+            .map(|path| &path.slots);
+        Slope {
+            time: plan.time(bytes).get(),
+            by_log: slots.map_or_else(Vec::new, |slots| slots.slopes(plan, bytes, constants)),
+            path: (*algorithm, plan.protocol()),
+        }
+    }
+}
+
+impl PathModel {
+    fn at(&self, constants: &[f64]) -> Result<Plan, PlanError> {
+        let mut prices = self.slots.prices(self.plan.prices(), constants);
+        prices.grain = self.grain;
+        self.plan.at(prices)
+    }
+}
+
+impl PricedCall {
+    /// Returns the fastest path of those that may have run; of all where the model has none of
+    /// them.
+    fn fastest(&self, bytes: Bytes, known: Known) -> usize {
+        let may_run = |(algorithm, plan): &(Algorithm, Plan)| match known {
+            Known::Nothing => true,
+            Known::Path(path) => {
+                path.algorithm == *algorithm && plan.protocol() == Some(path.protocol)
+            }
+            Known::Protocol(protocol) => plan.protocol() == Some(protocol),
+        };
+        let is_any = self.paths.iter().any(may_run);
+        let mut best = (f64::INFINITY, 0);
+        for (at, path) in self.paths.iter().enumerate() {
+            let time = path.1.time(bytes).get();
+            if (!is_any || may_run(path)) && time < best.0 {
+                best = (time, at);
+            }
+        }
+        best.1
+    }
+
+    /// Returns the least time over the paths.
+    pub(super) fn time(&self, bytes: Bytes) -> f64 {
+        let times = self.paths.iter().map(|(_, plan)| plan.time(bytes).get());
+        times.fold(f64::INFINITY, f64::min)
+    }
+}
+
+impl Slots {
+    /// Returns prices with constants in their places.
+    fn prices(&self, base: &Prices, constants: &[f64]) -> Prices {
+        let mut prices = base.clone();
+        prices.software = Micros::new(constants[self.software]);
+        if let StepPrices::Neighbours(steps) = &mut prices.steps {
+            for (step, slot) in steps.iter_mut().zip(&self.steps) {
+                if let Some(slot) = slot {
+                    *step = Some(Micros::new(constants[*slot]));
+                }
+            }
+        }
+        for (payload, (efficiency, share)) in prices.payload.iter_mut().zip(&self.payload) {
+            *payload = constants[*efficiency] * share.map_or(1.0, |share| constants[share]);
+        }
+        if let (Some(nvls), Some((rate, alpha))) = (&mut prices.nvls, self.nvls) {
+            nvls.rate = GbPerSec::new(constants[rate]);
+            if let Some(alpha) = alpha {
+                nvls.alpha = Micros::new(constants[alpha]);
+            }
+        }
+        if let (Some(sharp), Some((alpha, efficiency))) = (&mut prices.sharp, self.sharp) {
+            sharp.alpha = Micros::new(constants[alpha]);
+            sharp.efficiency = constants[efficiency];
+        }
+        prices
+    }
+
+    /// Returns dT / d ln constant of a priced plan, each constant once.
+    fn slopes(&self, plan: &Plan, bytes: Bytes, constants: &[f64]) -> Vec<(usize, f64)> {
+        let terms = plan.terms(bytes);
+        let prices = plan.prices();
+        let mut slopes: Vec<(usize, f64)> = Vec::new();
+        let mut add = |at: usize, slope: f64| {
+            if slope == 0.0 {
+                return;
+            }
+            match slopes.iter_mut().find(|(known, _)| *known == at) {
+                Some((_, known)) => *known += slope,
+                None => slopes.push((at, slope)),
+            }
+        };
+        add(self.software, terms.software * constants[self.software]);
+        for (count, slot) in terms.steps.iter().zip(&self.steps) {
+            if let Some(slot) = slot {
+                add(*slot, count * constants[*slot]);
+            }
+        }
+        let wires = terms.wire_us.iter().zip(&prices.payload).zip(&self.payload);
+        for ((us, payload), (efficiency, share)) in wires {
+            let slope = -us / payload;
+            add(*efficiency, slope);
+            if let Some(share) = share {
+                add(*share, slope);
+            }
+        }
+        if let (Some(nvls), Some((rate, alpha))) = (prices.nvls, self.nvls) {
+            add(rate, -terms.nvls_bytes / (nvls.rate.get() * 1e3));
+            if let Some(alpha) = alpha {
+                add(alpha, terms.nvls_alpha * constants[alpha]);
+            }
+        }
+        if let (Some(sharp), Some((alpha, efficiency))) = (prices.sharp, self.sharp) {
+            add(alpha, terms.sharp_alpha * constants[alpha]);
+            if let Some((class, us)) = terms.sharp_wire_us {
+                let slope = -us / (prices.payload[class.index()] * sharp.efficiency);
+                add(efficiency, slope);
+                add(self.payload[class.index()].0, slope);
+            }
+        }
+        slopes
+    }
+}
+
+/// Returns the algorithms that may have run: the forced one, or those that NCCL chooses from
+/// without being told to.
+fn candidates(call: &Call) -> Vec<Algorithm> {
+    if let Some(algorithm) = call.algorithm {
+        return vec![algorithm];
+    }
+    let usual: &[Algorithm] = match call.collective {
+        // The library's tree is one over nodes; inside a node it is a chain, as long as a ring.
+        Collective::AllReduce if call.nodes > 1 => {
+            &[Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree]
+        }
+        Collective::AllReduce => &[Algorithm::Ring, Algorithm::Nvls],
+        Collective::AllGather | Collective::ReduceScatter => &[Algorithm::Ring, Algorithm::Nvls],
+        Collective::Broadcast | Collective::Reduce => &[Algorithm::Ring],
+        Collective::AllToAll
+        | Collective::AllToAllV
+        | Collective::SendRecv
+        | Collective::Gather
+        | Collective::Scatter
+        | Collective::HyperCube => &[Algorithm::Direct, Algorithm::Pairwise],
+    };
+    let offered = |algorithm: &Algorithm| offers(*algorithm, call.collective);
+    let usual: Vec<Algorithm> = usual.iter().copied().filter(offered).collect();
+    if usual.is_empty() {
+        return Algorithm::ALL.into_iter().filter(offered).collect();
+    }
+    usual
+}
+
+/// Returns the plans of an algorithm: of the forced protocol, or of each that it runs.
+fn plans(
+    topology: &Topology,
+    call: &Call,
+    algorithm: Algorithm,
+    parameters: &Parameters,
+) -> Result<Vec<Plan>, PlanError> {
+    let collective = call.collective;
+    let Some(protocol) = call.protocol else {
+        return Plan::by_protocol(topology, collective, algorithm, call.ranks, parameters);
+    };
+    let parameters = Parameters {
+        protocol: Some(protocol),
+        ..parameters.clone()
+    };
+    let plan = Plan::new(topology, collective, algorithm, call.ranks, &parameters)?;
+    Ok(vec![plan])
+}

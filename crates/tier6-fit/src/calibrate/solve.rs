@@ -1,0 +1,244 @@
+//! Least squares of the constants on relative errors.
+//!
+//! Constants move on a logarithmic scale: none becomes negative, and 10 % of a step weighs as
+//! much as 10 % of a rate. What the measurements cannot tell is held near what the system says by
+//! a weak pull, as if each constant were known to a factor; the pull is worth much less than one
+//! measured point. The model is linear in times and inverse rates between the points where
+//! another path becomes the fastest, so a few steps of Levenberg-Marquardt from each of several
+//! starts find the least; the best of them counts, the first of equals.
+
+use super::constant::{Key, Quantity};
+use super::model::{Known, Model};
+use super::observed::Observed;
+use tier6_collective::Protocol;
+use tier6_stats::{BoundedFit, Residuals, fit_bounded, t_quantile};
+use tier6_units::Bytes;
+
+/// A measured time in the units of a fit, relative.
+const NOISE: f64 = 0.05;
+
+/// A fit of a model's constants.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Solution {
+    /// In the order of the model's keys.
+    pub(super) constants: Vec<f64>,
+    /// Logarithms of constant / prior of those that were free.
+    pub(super) logs: Vec<f64>,
+    /// By constant: relative standard deviation per unit of noise, once the rank was checked.
+    pub(super) relative_sd: Vec<Option<f64>>,
+    /// Relative noise of a time and the freedom in which it was estimated; `None` without any.
+    pub(super) noise: Option<(f64, u32)>,
+    /// Sum of squared relative errors of the points, without the pull.
+    pub(super) sum_of_squares: f64,
+    /// How often the model was priced, over all starts.
+    pub(super) evaluations: u32,
+}
+
+/// How far from what the system says each constant is believed to be: a factor, as a logarithm.
+pub(super) fn belief(key: &Key) -> f64 {
+    match key.quantity() {
+        Quantity::Time => 1.0,
+        Quantity::Share => match key {
+            Key::Share(..) => 1.0,
+            _ => 0.3,
+        },
+        Quantity::Rate => 0.3,
+    }
+}
+
+/// Bounds of the logarithm of constant / prior.
+fn bounds(key: &Key, prior: f64) -> (f64, f64) {
+    match key.quantity() {
+        Quantity::Time | Quantity::Rate => (-50.0_f64.ln(), 50.0_f64.ln()),
+        Quantity::Share => ((0.01 / prior).min(1.0).ln(), (1.0 / prior).ln()),
+    }
+}
+
+/// The points of all sets with the times of a model.
+pub(super) struct Problem<'a> {
+    pub(super) model: &'a Model,
+    pub(super) observed: &'a [&'a Observed],
+    /// Constants that are fitted.
+    pub(super) free: Vec<usize>,
+    /// How strong the pull is; 1 is one point's worth at the belief's distance.
+    pub(super) pull: f64,
+}
+
+impl Problem<'_> {
+    pub(super) fn constants(&self, logs: &[f64]) -> Vec<f64> {
+        let mut constants = self.model.priors().to_vec();
+        for (at, log) in self.free.iter().zip(logs) {
+            constants[*at] *= log.exp();
+        }
+        constants
+    }
+
+    /// Relative errors of all points, then the pulls.
+    pub(super) fn residuals(&self, logs: &[f64]) -> Residuals {
+        self.residuals_by(logs, None)
+    }
+
+    /// The same where protocols give way to each other at the sizes of a start.
+    fn residuals_by(&self, logs: &[f64], start: Option<&Start>) -> Residuals {
+        let constants = self.constants(logs);
+        let column = {
+            let mut column = vec![None; constants.len()];
+            for (index, at) in self.free.iter().enumerate() {
+                column[*at] = Some(index);
+            }
+            column
+        };
+        let n: usize = self.observed.iter().map(|set| set.points.len()).sum();
+        let rows = n + self.free.len();
+        let mut residuals = Residuals {
+            values: vec![f64::NAN; rows],
+            columns: vec![vec![0.0; rows]; self.free.len()],
+        };
+        let Ok(priced) = self.model.at(&constants) else {
+            return residuals;
+        };
+        let mut row = 0;
+        let calls = self.model.calls().iter().zip(&priced);
+        for (set, (call, priced)) in self.observed.iter().zip(calls) {
+            for point in &set.points {
+                let known = match (point.path, start) {
+                    (Some(path), _) => Known::Path(path),
+                    (None, Some(start)) => Known::Protocol(start.protocol(point.bytes)),
+                    (None, None) => Known::Nothing,
+                };
+                let slope = call.slope(priced, point.bytes, known, &constants);
+                let measured = point.time.get();
+                residuals.values[row] = slope.time / measured - 1.0;
+                for (at, by_log) in slope.by_log {
+                    if let Some(index) = column[at] {
+                        residuals.columns[index][row] = by_log / measured;
+                    }
+                }
+                row += 1;
+            }
+        }
+        for (index, at) in self.free.iter().enumerate() {
+            let weight = self.pull * NOISE / belief(&self.model.keys()[*at]);
+            residuals.values[row] = weight * logs[index];
+            residuals.columns[index][row] = weight;
+            row += 1;
+        }
+        residuals
+    }
+
+    /// Sets a constant that no fitted time depends on back to what the system says, unless its
+    /// path would then be faster than what was measured; says whether it did.
+    pub(super) fn give_back(&self, solution: &mut Solution, at: usize) -> bool {
+        let Some(index) = self.free.iter().position(|free| *free == at) else {
+            return false;
+        };
+        let mut logs = solution.logs.clone();
+        logs[index] = 0.0;
+        let errors = self.residuals(&logs).values;
+        let n: usize = self.observed.iter().map(|set| set.points.len()).sum();
+        let squares: f64 = errors[..n].iter().map(|error| error * error).sum();
+        let is_harmless = squares <= solution.sum_of_squares * (1.0 + 1e-9);
+        if is_harmless {
+            solution.constants = self.constants(&logs);
+            solution.logs = logs;
+        }
+        is_harmless
+    }
+
+    /// Fits from several starts.
+    pub(super) fn solve(&self) -> Option<Solution> {
+        let keys = self.model.keys();
+        let bounds: Vec<(f64, f64)> = self
+            .free
+            .iter()
+            .map(|at| bounds(&keys[*at], self.model.priors()[*at]))
+            .collect();
+        let mut best: Option<BoundedFit> = None;
+        let mut evaluations = 0;
+        let prior = vec![0.0; self.free.len()];
+        for start in starts() {
+            let assigned = |logs: &[f64]| self.residuals_by(logs, start.as_ref());
+            let Some(first) = fit_bounded(&prior, &bounds, assigned) else {
+                continue;
+            };
+            evaluations += first.evaluations;
+            let free = |logs: &[f64]| self.residuals(logs);
+            let Some(fit) = fit_bounded(&first.parameters, &bounds, free) else {
+                continue;
+            };
+            evaluations += fit.evaluations;
+            let is_better = |best: &BoundedFit| fit.sum_of_squares < best.sum_of_squares;
+            if best.as_ref().is_none_or(is_better) {
+                best = Some(fit);
+            }
+        }
+        let best = best?;
+        let n: usize = self.observed.iter().map(|set| set.points.len()).sum();
+        let values = self.residuals(&best.parameters).values;
+        Some(Solution {
+            constants: self.constants(&best.parameters),
+            relative_sd: Vec::new(),
+            noise: noise(&values[..n], self.free.len()),
+            logs: best.parameters,
+            sum_of_squares: values[..n].iter().map(|value| value * value).sum(),
+            evaluations,
+        })
+    }
+}
+
+/// Sizes at which protocols give way to each other: LL, LL128, Simple.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Start {
+    ll_last: Bytes,
+    ll128_last: Bytes,
+}
+
+impl Start {
+    fn protocol(&self, bytes: Bytes) -> Protocol {
+        if bytes <= self.ll_last {
+            Protocol::Ll
+        } else if bytes <= self.ll128_last {
+            Protocol::Ll128
+        } else {
+            Protocol::Simple
+        }
+    }
+}
+
+/// Starts: the fastest path by what the system says, then each protocol forced on its range.
+fn starts() -> Vec<Option<Start>> {
+    const KIB: u64 = 1 << 10;
+    let mut starts = vec![None];
+    for ll in [4, 32, 128, 512] {
+        for ll128 in [ll, 4 * ll, 32 * ll, 256 * ll] {
+            starts.push(Some(Start {
+                ll_last: Bytes::new(ll * KIB),
+                ll128_last: Bytes::new(ll128 * KIB),
+            }));
+        }
+    }
+    starts
+}
+
+/// Returns the noise that errors show, and the freedom left by the constants fitted.
+fn noise(errors: &[f64], constants: usize) -> Option<(f64, u32)> {
+    let freedom = errors
+        .len()
+        .checked_sub(constants)
+        .filter(|freedom| *freedom > 0)?;
+    let squares: f64 = errors.iter().map(|error| error * error).sum();
+    let freedom = u32::try_from(freedom).unwrap_or(u32::MAX);
+    Some(((squares / f64::from(freedom)).sqrt(), freedom))
+}
+
+impl Solution {
+    /// Returns the confidence interval of a constant; `None` where it cannot be told, or wider
+    /// than a factor of 100 to both sides.
+    pub(super) fn interval(&self, at: usize, level: f64) -> Option<(f64, f64)> {
+        let (noise, freedom) = self.noise?;
+        let sd = self.relative_sd.get(at).copied().flatten()?;
+        let half = t_quantile(level, f64::from(freedom))? * sd * noise;
+        let value = self.constants[at];
+        (half < 100.0_f64.ln()).then(|| (value * (-half).exp(), value * half.exp()))
+    }
+}
