@@ -60,6 +60,8 @@ pub struct Fabric<'t> {
     /// Paths by chip that sends, sorted by receiver and flow.
     by_sender: Vec<Vec<((u32, u32), PathId)>>,
     routes_to: RoutesTo<'t>,
+    /// Room to find a route in.
+    route: Vec<LinkId>,
     trees: Vec<SwitchTree>,
     /// Trees by members.
     tree_of: BTreeMap<Vec<ChipId>, usize>,
@@ -142,6 +144,7 @@ impl<'t> Fabric<'t> {
             routes: Vec::new(),
             by_sender: vec![Vec::new(); n_chips],
             routes_to: RoutesTo::new(n_chips),
+            route: Vec::new(),
             trees: Vec::new(),
             tree_of: BTreeMap::new(),
             tree_paths: BTreeMap::new(),

@@ -28,6 +28,8 @@ use piece::Solver;
 #[derive(Debug, Default)]
 pub struct FlowNetwork {
     flows: Vec<Flow>,
+    /// By place, as `flows`.
+    marks: Vec<Mark>,
     /// Free places in `flows`.
     free: Vec<u32>,
     links: Vec<Occupied>,
@@ -97,10 +99,15 @@ struct Flow {
     /// When the last byte leaves if nothing changes.
     end: SimTime,
     version: u32,
+    armed: Armed,
+}
+
+/// What searches ask about a place, apart from the rest because they ask it often.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mark {
     /// How often the place has been used.
     use_count: u32,
-    armed: Armed,
-    /// The last search that has met it.
+    /// The last search that has met its flow.
     search: u32,
 }
 
@@ -173,27 +180,22 @@ impl FlowNetwork {
             start: now,
             end: SimTime::NEVER,
             version: 0,
-            use_count: 0,
             armed: Armed::No,
-            search: 0,
         };
         if let Some(slot) = self.free.pop() {
             let place = &mut self.flows[slot as usize];
-            let (version, use_count) = (place.version, place.use_count);
-            *place = Flow {
-                version,
-                use_count,
-                ..flow
-            };
+            let version = place.version;
+            *place = Flow { version, ..flow };
             return slot;
         }
         self.flows.push(flow);
+        self.marks.push(Mark::default());
         u32::try_from(self.flows.len() - 1).expect("Invariant: messages have 32-bit numbers")
     }
 
     /// Occupies the links of a path; says whether they were all empty.
     fn occupy(&mut self, slot: u32, fabric: &Fabric<'_>, path: PathId) -> Alone {
-        let use_count = self.flows[slot as usize].use_count;
+        let use_count = self.marks[slot as usize].use_count;
         let mut alone = Alone::Yes;
         for one in fabric.path(path).uses {
             let link = &mut self.links[one.link.index()];
@@ -215,7 +217,8 @@ impl FlowNetwork {
             bytes: place.bytes,
             start: place.start,
         };
-        place.use_count = place.use_count.wrapping_add(1);
+        let mark = &mut self.marks[slot as usize];
+        mark.use_count = mark.use_count.wrapping_add(1);
         place.version = place.version.wrapping_add(1);
         self.free.push(slot);
         for one in fabric.path(ended.path).uses {
@@ -447,7 +450,7 @@ impl Network for FlowNetwork {
             let members = link.members.iter().filter(|_| link.capacity == 0.0);
             for member in members {
                 let flow = &self.flows[member.slot as usize];
-                if flow.use_count == member.use_count {
+                if self.marks[member.slot as usize].use_count == member.use_count {
                     waits.push(Wait {
                         who: format!("message {}", flow.message.0),
                         for_whom: link_name(),

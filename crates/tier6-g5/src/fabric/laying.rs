@@ -58,13 +58,18 @@ impl Fabric<'_> {
     fn lay_new(&mut self, from: ChipId, to: ChipId, flow: u32) -> PathId {
         match self.choice {
             PathChoice::Preferred => {
-                let route = self.routes_to.route(self.topology, from, to, flow);
-                self.lay_route(from, route)
+                let mut route = std::mem::take(&mut self.route);
+                route.clear();
+                let (topology, to) = (self.topology, (to, flow));
+                self.routes_to.route(topology, from, to, &mut route);
+                let path = self.lay_route(from, &route);
+                self.route = route;
+                path
             }
             PathChoice::PerFlow => {
-                let mut routes = self.routes_between(from, to);
+                let routes = self.routes_between(from, to);
                 let chosen = self.hash(from, to, flow, 0) % routes.len() as u64;
-                let route = routes.swap_remove(index(chosen));
+                let route = &routes[index(chosen)];
                 self.lay_route(from, route)
             }
             PathChoice::SubFlows(count) => {
@@ -88,12 +93,12 @@ impl Fabric<'_> {
         tree.routes(from, ROUTES_MAX)
     }
 
-    fn lay_route(&mut self, from: ChipId, route: Vec<LinkId>) -> PathId {
+    fn lay_route(&mut self, from: ChipId, route: &[LinkId]) -> PathId {
         let weights = route.iter().map(|link| plain(*link));
-        let weights: Vec<Use> = self.engines(from).into_iter().chain(weights).collect();
-        let latency = self.latency_along(&route);
-        let run = Run::append(&mut self.routes, route);
-        self.add(weights, Shape::Route(run), latency)
+        let uses = self.engines(from).into_iter().chain(weights);
+        let latency = self.latency_along(route);
+        let run = Run::append(&mut self.routes, route.iter().copied());
+        self.add(uses, Shape::Route(run), latency)
     }
 
     /// A path over several routes, evenly.
@@ -211,15 +216,21 @@ impl Fabric<'_> {
         latencies.sum()
     }
 
-    fn add(&mut self, uses: Vec<Use>, shape: Shape, latency: SimTime) -> PathId {
-        let byte = uses.iter().map(|one| {
+    fn add(
+        &mut self,
+        uses: impl IntoIterator<Item = Use>,
+        shape: Shape,
+        latency: SimTime,
+    ) -> PathId {
+        let uses = Run::append(&mut self.uses, uses);
+        let byte = self.uses[uses.range()].iter().map(|one| {
             let byte = self.links[one.link.index()].payload;
             slower(byte, one.weight)
         });
         let byte = byte.max().unwrap_or(ByteTime::ZERO);
         let id = u32::try_from(self.trunks.len()).expect("Invariant: paths have 32-bit numbers");
         self.trunks.push(Trunk {
-            uses: Run::append(&mut self.uses, uses),
+            uses,
             shape,
             latency,
             byte,

@@ -34,28 +34,30 @@ impl<'t> RoutesTo<'t> {
         }
     }
 
-    /// Returns the preferred route of a flow.
+    /// Appends the preferred route of a flow.
     pub(super) fn route(
         &mut self,
         topology: &'t Topology,
         from: ChipId,
-        to: ChipId,
-        flow: u32,
-    ) -> Vec<LinkId> {
+        (to, flow): (ChipId, u32),
+        route: &mut Vec<LinkId>,
+    ) {
         let towards = &mut self.by_receiver[to.index()];
         if flow == 0 && matches!(towards, Towards::Unasked) {
             *towards = Towards::Asked;
-            return topology.route(from, to);
+            return route.extend(topology.route(from, to));
         }
         let (tree, next) = self.known(topology, to);
         if flow != 0 {
-            return tree.route(from, flow);
+            return tree.route_into(from, flow, route);
         }
-        known_route(topology, tree, next, from).unwrap_or_else(|| {
-            let route = tree.route(from, 0);
-            next.extend(route.iter().map(|link| (topology.link(*link).from, *link)));
-            route
-        })
+        let start = route.len();
+        if known_route(topology, tree, next, from, route).is_none() {
+            route.truncate(start);
+            tree.route_into(from, 0, route);
+            let links = route[start..].iter();
+            next.extend(links.map(|link| (topology.link(*link).from, *link)));
+        }
     }
 
     /// Returns all shortest routes to a chip.
@@ -86,15 +88,15 @@ impl<'t> RoutesTo<'t> {
     }
 }
 
-/// Returns the route of flow 0, if every switch on it is known. A chip or a NIC takes the first
+/// Appends the route of flow 0, if every switch on it is known. A chip or a NIC takes the first
 /// link that leads on; only switches spread.
 fn known_route(
     topology: &Topology,
     tree: &RouteTree<'_>,
     next: &BTreeMap<VertexId, LinkId>,
     from: ChipId,
-) -> Option<Vec<LinkId>> {
-    let mut route = Vec::new();
+    route: &mut Vec<LinkId>,
+) -> Option<()> {
     let (mut vertex, target) = (topology.chip_vertex(from), topology.chip_vertex(tree.to()));
     while vertex != target {
         let link = match topology.vertices()[vertex.index()] {
@@ -106,5 +108,5 @@ fn known_route(
         route.push(link);
         vertex = topology.link(link).to;
     }
-    Some(route)
+    Some(())
 }

@@ -85,10 +85,14 @@ impl MaxMin {
         });
     }
 
-    /// Adds a flow that can use `limit`, infinity for no limit, over links with a load above 0 per
-    /// unit of rate. Flows are numbered from 0.
-    pub(super) fn add_flow(&mut self, limit: f64, uses: impl IntoIterator<Item = (u32, f64)>) {
-        self.uses.extend(uses);
+    /// Adds a link to the flow that is added next, with a load above 0 per unit of its rate.
+    pub(super) fn add_use(&mut self, link: u32, load: f64) {
+        self.uses.push((link, load));
+    }
+
+    /// Adds a flow that can use `limit`, infinity for no limit, over the links since the flow
+    /// before. Flows are numbered from 0.
+    pub(super) fn add_flow(&mut self, limit: f64) {
         self.flows.push(Demand {
             limit,
             end: short(self.uses.len()),

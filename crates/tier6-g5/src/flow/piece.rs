@@ -18,7 +18,7 @@ pub(super) struct Solver {
     max_min: MaxMin,
     /// How many searches there have been.
     searches: u32,
-    /// Links and flows of the piece that is searched.
+    /// Links and flows of the piece that is searched, numbered as for `max_min`.
     links: Vec<u32>,
     flows: Vec<u32>,
     /// Flows that end now, by number.
@@ -55,6 +55,7 @@ impl FlowNetwork {
 impl Solver {
     /// Finds the links and flows that are connected with a link, and ends flows that end now.
     fn find(&mut self, network: &mut FlowNetwork, link: u32, now: SimTime, fabric: &Fabric<'_>) {
+        self.max_min.clear();
         self.links.clear();
         self.flows.clear();
         self.meet(network, link);
@@ -71,14 +72,16 @@ impl Solver {
         }
     }
 
-    /// Adds a link to the piece, unless it is there.
-    fn meet(&mut self, network: &mut FlowNetwork, link: u32) {
+    /// Returns the number of a link in the piece, which it joins unless it is there.
+    fn meet(&mut self, network: &mut FlowNetwork, link: u32) -> u32 {
         let occupied = &mut network.links[link as usize];
         if occupied.search != self.searches {
             occupied.search = self.searches;
             occupied.place = u32::try_from(self.links.len()).expect("Invariant: 32-bit numbers");
             self.links.push(link);
+            self.max_min.add_link(occupied.capacity);
         }
+        occupied.place
     }
 
     /// Adds a flow to the piece; says whether it stays on its links.
@@ -89,24 +92,28 @@ impl Solver {
         now: SimTime,
         fabric: &Fabric<'_>,
     ) -> bool {
-        let flow = &mut network.flows[member.slot as usize];
-        if flow.use_count != member.use_count {
+        let mark = &mut network.marks[member.slot as usize];
+        if mark.use_count != member.use_count {
             return false;
         }
-        if flow.search == self.searches {
+        if mark.search == self.searches {
             return true;
         }
-        flow.search = self.searches;
+        mark.search = self.searches;
+        let flow = &network.flows[member.slot as usize];
         if flow.end <= now {
             let number = flow.number;
-            self.ended
-                .push((number, network.vacate(member.slot, fabric)));
+            let ended = network.vacate(member.slot, fabric);
+            self.ended.push((number, ended));
             return false;
         }
+        let limit = bytes_per_ps(flow.pace);
         self.flows.push(member.slot);
         for one in fabric.path(flow.path).uses {
-            self.meet(network, one.link.0);
+            let place = self.meet(network, one.link.0);
+            self.max_min.add_use(place, one.weight);
         }
+        self.max_min.add_flow(limit);
         true
     }
 
@@ -118,20 +125,6 @@ impl Solver {
         now: SimTime,
         fabric: &Fabric<'_>,
     ) -> Option<(u32, SimTime)> {
-        self.max_min.clear();
-        for link in &self.links {
-            self.max_min
-                .add_link(network.links[*link as usize].capacity);
-        }
-        for slot in &self.flows {
-            let flow = &network.flows[*slot as usize];
-            let uses = fabric.path(flow.path).uses.iter();
-            let links = &network.links;
-            self.max_min.add_flow(
-                bytes_per_ps(flow.pace),
-                uses.map(|one| (links[one.link.index()].place, one.weight)),
-            );
-        }
         let rates = self.max_min.solve();
         let mut first: Option<(SimTime, u64, u32)> = None;
         for (slot, rate) in self.flows.iter().zip(rates) {

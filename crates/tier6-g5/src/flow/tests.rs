@@ -284,8 +284,9 @@ fn reference(topology: &Topology, script: &[Send]) -> Vec<f64> {
         solver.clear();
         topology.links().iter().for_each(|_| solver.add_link(0.05));
         for flow in &live {
-            let uses = flow.route.iter().map(|link| (link.get(), 1.0));
-            solver.add_flow(flow.limit, uses);
+            let links = flow.route.iter();
+            links.for_each(|link| solver.add_use(link.get(), 1.0));
+            solver.add_flow(flow.limit);
         }
         let rates = solver.solve().to_vec();
         let times = live.iter().zip(&rates).map(|(flow, rate)| flow.left / rate);

@@ -29,7 +29,9 @@ impl Case {
         solver.clear();
         self.capacities.iter().for_each(|c| solver.add_link(*c));
         for (limit, uses) in &self.flows {
-            solver.add_flow(*limit, uses.iter().copied());
+            uses.iter()
+                .for_each(|(link, load)| solver.add_use(*link, *load));
+            solver.add_flow(*limit);
         }
         solver.solve().to_vec()
     }
