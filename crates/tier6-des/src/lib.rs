@@ -3,6 +3,8 @@
 
 mod agenda;
 mod limits;
+mod random;
 
 pub use agenda::Agenda;
 pub use limits::{LimitReached, Limits};
+pub use random::Random;
