@@ -6,13 +6,12 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::num::NonZeroU32;
-use std::rc::Rc;
 
 use super::build::RANKS_MAX;
 use super::ids::RankId;
 
 /// A set of ranks that belongs to a [`RankSets`]; never empty. In four bytes, since the checker
-/// keeps one per cell: equal sets have equal words.
+/// keeps one per cell. One rank, and all of them, are arcs only; other sets may have two forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct RankSet(NonZeroU32);
 
@@ -55,10 +54,15 @@ impl RankSet {
 /// The sets in use.
 pub(crate) struct RankSets {
     ranks: u32,
-    bitmaps: Vec<Rc<[u64]>>,
+    /// The bitmaps one after another, a bit per rank.
+    bitmaps: Vec<u64>,
+    n_bitmaps: u32,
     // Both are for lookup only; no order of theirs reaches a result.
-    known: HashMap<Rc<[u64]>, u32, BuildHasherDefault<Mix>>,
+    /// Indices of bitmaps by their hash, or the next number after it that was free.
+    known: HashMap<u64, u32, BuildHasherDefault<Mix>>,
     unions: HashMap<(RankSet, RankSet), RankSet, BuildHasherDefault<Mix>>,
+    /// The union that is being made.
+    words: Vec<u64>,
 }
 
 /// A hash of words by multiplication: millions of sets are looked up, and nobody chooses them to
@@ -72,11 +76,7 @@ impl Hasher for Mix {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks();
-        for word in words {
-            self.write_u64(u64::from_le_bytes(*word));
-        }
-        for byte in rest {
+        for byte in bytes {
             self.write_u64(u64::from(*byte));
         }
     }
@@ -98,8 +98,10 @@ impl RankSets {
         Self {
             ranks,
             bitmaps: Vec::new(),
+            n_bitmaps: 0,
             known: HashMap::default(),
             unions: HashMap::default(),
+            words: vec![0; ranks.div_ceil(u64::BITS) as usize],
         }
     }
 
@@ -138,20 +140,22 @@ impl RankSets {
         if let Some(union) = self.unions.get(&(a, b)) {
             return Ok(*union);
         }
-        let (left, right) = (self.bitmap(a), self.bitmap(b));
-        for (word, (x, y)) in (0..).zip(left.iter().zip(right.iter())) {
-            if x & y != 0 {
-                return Err(RankId(word * u64::BITS + (x & y).trailing_zeros()));
-            }
-        }
-        let union = self.intern(left.iter().zip(right.iter()).map(|(x, y)| x | y).collect());
-        self.unions.insert((a, b), union);
-        Ok(union)
+        let mut words = std::mem::take(&mut self.words);
+        words.fill(0);
+        let union = self
+            .add(a, &mut words)
+            .and_then(|()| self.add(b, &mut words))
+            .map(|()| self.intern(&words));
+        self.words = words;
+        self.unions.insert((a, b), union?);
+        union
     }
 
     /// Returns the set in words: `ranks 0-2, 5`.
     pub(crate) fn describe(&self, set: RankSet) -> String {
-        let bitmap = self.bitmap(set);
+        let mut bitmap = vec![0; self.words_per_set()];
+        self.add(set, &mut bitmap)
+            .expect("Invariant: nothing is in an empty bitmap");
         let inside = |rank: u32| bitmap[(rank / 64) as usize] >> (rank % 64) & 1 == 1;
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for rank in (0..self.ranks).filter(|rank| inside(*rank)) {
@@ -170,29 +174,58 @@ impl RankSets {
         format!("ranks {}", runs.join(", "))
     }
 
-    fn bitmap(&self, set: RankSet) -> Rc<[u64]> {
+    /// Adds a set to a bitmap, or returns a rank that is there already.
+    fn add(&self, set: RankSet, words: &mut [u64]) -> Result<(), RankId> {
+        let mut add = |word: usize, bits: u64| {
+            let twice = words[word] & bits;
+            words[word] |= bits;
+            if twice == 0 {
+                return Ok(());
+            }
+            let first = u32::try_from(word).expect("Invariant: ranks fit u32") * u64::BITS;
+            Err(RankId(first + twice.trailing_zeros()))
+        };
         match set.shape() {
-            Shape::Listed(index) => self.bitmaps[index as usize].clone(),
+            Shape::Listed(index) => {
+                let mut bits = self.listed(index).iter().enumerate();
+                bits.try_for_each(|(word, bits)| add(word, *bits))
+            }
             Shape::Arc { start, len } => {
-                let mut words = vec![0; self.ranks.div_ceil(u64::BITS) as usize];
-                for rank in (start..start + len).map(|rank| rank % self.ranks) {
-                    words[(rank / 64) as usize] |= 1_u64 << (rank % 64);
-                }
-                words.into()
+                let mut ranks = (start..start + len).map(|rank| rank % self.ranks);
+                ranks.try_for_each(|rank| add((rank / u64::BITS) as usize, 1 << (rank % u64::BITS)))
             }
         }
     }
 
-    fn intern(&mut self, bitmap: Rc<[u64]>) -> RankSet {
+    fn listed(&self, index: u32) -> &[u64] {
+        let n_words = self.words_per_set();
+        &self.bitmaps[index as usize * n_words..][..n_words]
+    }
+
+    const fn words_per_set(&self) -> usize {
+        self.ranks.div_ceil(u64::BITS) as usize
+    }
+
+    /// Returns the set of a bitmap, which is kept if it is new.
+    fn intern(&mut self, bitmap: &[u64]) -> RankSet {
         if bitmap.iter().map(|word| word.count_ones()).sum::<u32>() == self.ranks {
             return self.all();
         }
-        if let Some(index) = self.known.get(&bitmap) {
-            return RankSet::new(Shape::Listed(*index));
+        let mut hash = Mix::default();
+        for word in bitmap {
+            hash.write_u64(*word);
         }
-        let index = u32::try_from(self.bitmaps.len()).expect("Invariant: sets fit u32");
-        self.bitmaps.push(bitmap.clone());
-        self.known.insert(bitmap, index);
+        let mut key = hash.finish();
+        while let Some(&index) = self.known.get(&key) {
+            if self.listed(index) == bitmap {
+                return RankSet::new(Shape::Listed(index));
+            }
+            key = key.wrapping_add(1);
+        }
+        let index = self.n_bitmaps;
+        self.n_bitmaps += 1;
+        self.bitmaps.extend_from_slice(bitmap);
+        self.known.insert(key, index);
         RankSet::new(Shape::Listed(index))
     }
 }
