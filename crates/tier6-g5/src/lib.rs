@@ -17,6 +17,7 @@ mod fabric;
 mod fault;
 mod fidelity;
 mod flow;
+mod layered;
 pub mod network;
 mod packet;
 mod parameters;
@@ -36,6 +37,7 @@ pub use fault::Fault;
 pub use fidelity::Fidelity;
 pub use flow::{FlowEvent, FlowNetwork, Passed};
 pub use packet::{PacketEvent, PacketNetwork};
+pub use layered::{Control, LayeredEvent, LayeredNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,

@@ -14,3 +14,4 @@ mod path;
 
 pub use buffer::{Arrival, PauseSignal, SwitchBuffer};
 pub use path::PathChooser;
+pub(crate) use path::mix;

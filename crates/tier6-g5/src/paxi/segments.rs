@@ -53,6 +53,11 @@ impl Segments {
         }
     }
 
+    /// Returns the payload before one of them.
+    pub const fn before(&self, index: u64) -> u64 {
+        index * self.full as u64
+    }
+
     /// Returns the bytes of all frames, with `overhead` around each segment.
     pub const fn wire_bytes(&self, overhead: u32) -> u64 {
         self.bytes + self.count * overhead as u64

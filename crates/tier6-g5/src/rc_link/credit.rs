@@ -59,6 +59,11 @@ impl CreditPool {
         );
     }
 
+    /// Returns the bytes of a credit.
+    pub const fn unit(&self) -> u32 {
+        self.unit
+    }
+
     /// Returns the credits in hand.
     pub const fn left(&self) -> u32 {
         self.left
