@@ -130,6 +130,11 @@ impl RcSender {
         first
     }
 
+    /// Returns what the wire carries of a frame's number.
+    pub fn sequence_of(&self, number: u64) -> Sequence {
+        self.space.of(number)
+    }
+
     /// Returns the frame that goes next, if the window lets one go.
     pub fn peek(&self) -> Option<u64> {
         if self.state == QueuePair::Fatal {
