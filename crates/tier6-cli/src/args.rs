@@ -1,6 +1,7 @@
 //! Arguments as typed. Each help page starts with examples.
 
 pub mod predict;
+pub mod simulate;
 pub mod tuner;
 
 use clap::builder::FalseyValueParser;
@@ -23,7 +24,7 @@ tier6: from benchmark files of GPU collectives to models that one can trust
   tier6 analyze all_reduce.txt             segments, fits, verdicts of an nccl-tests run
   tier6 compare before.txt after.txt       did it regress, where, and why
 
-Other commands: predict, systems, convert, validate, tuner, completions, man
+Other commands: predict, simulate, systems, convert, validate, tuner, completions, man
 Help:           tier6 --help, tier6 COMMAND --help
 ";
 
@@ -126,6 +127,7 @@ pub enum Command {
     Convert(Convert),
     Validate(Validate),
     Predict(predict::Predict),
+    Simulate(simulate::Simulate),
     Systems(predict::Systems),
     Tuner(tuner::Tuner),
     Demo(Demo),

@@ -6,6 +6,7 @@ pub mod convert;
 pub mod demo;
 pub mod pages;
 pub mod predict;
+pub mod simulate;
 pub mod systems;
 pub mod tuner;
 pub mod validate;

@@ -19,6 +19,7 @@ mod page;
 mod plot;
 mod prediction;
 mod report;
+mod simulation;
 mod style;
 mod system;
 mod tuner;
@@ -37,6 +38,11 @@ pub use prediction::{
     prediction_json, prediction_markdown, prediction_table,
 };
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
+pub use simulation::{
+    CallStatistics, LinkStatistics, RankStatistics, Sensitivity, SimulatedCall, SimulationReport,
+    StoppedCall, Trace, bandwidths, simulation_csv, simulation_json, simulation_markdown,
+    simulation_table, statistics_csv, trace_json,
+};
 pub use style::{Charset, Color, Detail, Style};
 pub use system::{
     ListedSystem, SystemReport, system_csv, system_json, system_markdown, system_table,

@@ -20,6 +20,8 @@ pub enum Exit {
     Domain,
     /// The answer is no: a regression, a failed check, wrong data.
     No,
+    /// A simulation stopped: a stall, a deadlock, a limit.
+    Stopped,
 }
 
 impl Exit {
@@ -33,6 +35,7 @@ impl Exit {
             Self::Nothing => 4,
             Self::Domain => 5,
             Self::No => 10,
+            Self::Stopped => 12,
         }
     }
 }

@@ -15,6 +15,7 @@ mod output;
 mod predict;
 mod progress;
 mod render;
+mod simulate;
 mod systems;
 mod text;
 mod tuner;
@@ -32,6 +33,10 @@ pub use predict::{
 };
 pub use progress::{NoProgress, Progress};
 pub use render::{Form, render_analysis};
+pub use simulate::{
+    SimulateRequest, Simulated, render_simulation, render_statistics, render_trace, simulate,
+    simulation_exit,
+};
 pub use systems::{list_systems, render_system, render_systems, show_system};
 pub use tuner::{
     AuditRequest, CommunicatorInput, ConfigRequest, DiffRequest, LintRequest, Repair, Tuner,
@@ -42,8 +47,9 @@ pub use tuner::{
 };
 pub use validate::{render_validation, validate, validation_exit};
 
-pub use tier6_collective::{Collective, DataType, RedOp};
+pub use tier6_collective::{Collective, DataType, Grain, Handshake, RedOp};
 pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};
+pub use tier6_g5::{Fidelity, Recording};
 pub use tier6_measure::{Dialect, Placement, ReadOptions};
 pub use tier6_nccl::{
     Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, LibraryVersion, Machine, NcclCollective,

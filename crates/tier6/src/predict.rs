@@ -39,7 +39,7 @@ pub struct PredictRequest<'a> {
 ///
 /// When the system cannot be loaded, or does not do what is asked for.
 pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> {
-    let site = Site::of(request)?;
+    let site = Site::of(request.system, request.ranks, request.nodes)?;
     let (plans, refused) = plans(request, &site)?;
     let mut rows = Vec::new();
     for &bytes in request.sizes.sizes() {
@@ -73,25 +73,31 @@ pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> 
 }
 
 /// A system with ranks placed on it.
-struct Site {
-    topology: Topology,
-    ranks: u32,
-    nodes: u32,
-    placement: Placement,
+pub(crate) struct Site {
+    pub(crate) system: LoadedSystem,
+    pub(crate) topology: Topology,
+    pub(crate) ranks: u32,
+    pub(crate) nodes: u32,
+    pub(crate) placement: Placement,
 }
 
 impl Site {
-    fn of(request: &PredictRequest<'_>) -> Result<Self, Error> {
-        let system = LoadedSystem::of(request.system)?;
-        let mut topology = system.resolve(request.nodes)?;
+    /// Places ranks on a system. A lone ring has as many chips as ranks.
+    pub(crate) fn of(system: &str, ranks: Option<u32>, nodes: Option<u32>) -> Result<Self, Error> {
+        let mut system = LoadedSystem::of(system)?;
+        if let Some(ranks) = ranks.filter(|_| system.is_lone_ring()) {
+            system.spec = system.spec.with_outer_count(ranks);
+        }
+        let mut topology = system.resolve(nodes)?;
         let per_node = topology.chips_per_node();
-        let (Some(ranks), Some(nodes)) = (request.ranks, request.nodes) else {
-            let ranks = request.ranks.unwrap_or(topology.n_chips());
+        let (Some(ranks), Some(nodes)) = (ranks, nodes) else {
+            let ranks = ranks.unwrap_or(topology.n_chips());
             let nodes = ranks.div_ceil(per_node);
             if nodes > topology.n_nodes() && system.spec.is_multi_node() {
                 topology = system.resolve(Some(nodes))?;
             }
             return Ok(Self {
+                system,
                 topology,
                 ranks,
                 nodes,
@@ -101,6 +107,7 @@ impl Site {
         let each = (ranks % nodes == 0).then(|| NonZeroU32::new(ranks / nodes));
         match each.flatten() {
             Some(each) if each.get() <= per_node => Ok(Self {
+                system,
                 topology,
                 ranks,
                 nodes,
@@ -120,10 +127,10 @@ impl Site {
 }
 
 /// Algorithms with a plan per protocol.
-type Plans = (Vec<(Algorithm, Vec<Plan>)>, Vec<Refusal>);
+pub(crate) type Plans = (Vec<(Algorithm, Vec<Plan>)>, Vec<Refusal>);
 
 /// Makes the plans of the algorithms that were asked for and can run; at least one.
-fn plans(request: &PredictRequest<'_>, site: &Site) -> Result<Plans, Error> {
+pub(crate) fn plans(request: &PredictRequest<'_>, site: &Site) -> Result<Plans, Error> {
     let parameters = Parameters {
         placement: site.placement,
         protocol: match request.protocols {

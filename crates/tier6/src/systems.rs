@@ -7,9 +7,10 @@ use tier6_report::{
     ListedSystem, SystemReport, system_csv, system_json, system_markdown, system_table,
     systems_csv, systems_json, systems_markdown, systems_table,
 };
-use tier6_system::{SystemError, SystemSpec, Topology, preset, presets};
+use tier6_system::{FabricSpec, SystemError, SystemSpec, Topology, preset, presets};
 
 /// A system as written, with what is known of its text.
+#[derive(Debug, Clone)]
 pub(crate) struct LoadedSystem {
     source: String,
     text: String,
@@ -42,6 +43,14 @@ impl LoadedSystem {
             text,
             spec,
         })
+    }
+
+    /// Whether the system is one ring of chips in natural order, which any number can form.
+    pub(crate) fn is_lone_ring(&self) -> bool {
+        match self.spec.tiers.as_slice() {
+            [tier] => matches!(&tier.fabric, FabricSpec::Ring { orders } if orders.is_empty()),
+            _ => false,
+        }
     }
 
     /// Resolves the system, with this many nodes if given.

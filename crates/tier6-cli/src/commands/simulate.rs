@@ -1,0 +1,114 @@
+//! `tier6 simulate`.
+
+use crate::args::simulate::{Fidelity, Handshake, Simulate};
+use crate::failure::Failure;
+use crate::meaning;
+use crate::terminal::Terminal;
+use std::path::Path;
+use tier6::{Bytes, Detail, Exit, Grain, Recording, SimulateRequest, Simulated};
+
+pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
+    let format = meaning::format(&options.output)?;
+    let file = options.output.output.as_deref();
+    let written = [file, options.trace.as_deref(), options.stats.as_deref()];
+    for path in written.into_iter().flatten() {
+        meaning::inputs([&options.system], Some(path))?;
+    }
+    distinct(&written)?;
+    let detail = if options.wide {
+        Detail::Wide
+    } else {
+        Detail::Short
+    };
+    let recording = |wanted: bool| {
+        if wanted {
+            Recording::On
+        } else {
+            Recording::Off
+        }
+    };
+    let simulated = tier6::simulate(&SimulateRequest {
+        system: &options.system,
+        collective: tier6::parse_collective(&options.collective)?,
+        choice: tier6::parse_algorithms(&options.algorithm)?,
+        ranks: options.ranks,
+        nodes: options.nodes,
+        sizes: &meaning::sizes(&options.sizes)?,
+        fidelity: match options.fidelity {
+            Fidelity::Packet => tier6::Fidelity::Packet,
+            Fidelity::Flow => tier6::Fidelity::Flow,
+        },
+        seed: options.seed,
+        grain: grain(&options.grain)?,
+        handshake: options.handshake.map(|handshake| match handshake {
+            Handshake::Eager => tier6::Handshake::Eager,
+            Handshake::Rendezvous => tier6::Handshake::Rendezvous,
+        }),
+        faults: &options.faults,
+        sensitivity: recording(options.sensitivity),
+        trace: recording(options.trace.is_some()),
+        statistics: recording(options.stats.is_some()),
+        limit_events: options.limit_events,
+    })?;
+    let report = &simulated.report;
+    let text = tier6::render_simulation(report, terminal.form(format, detail, file))?;
+    terminal.deliver(&text, file)?;
+    deliver_beside(options, &simulated, terminal)?;
+    for stopped in &report.stops {
+        terminal.error(&stopped.headline());
+    }
+    Ok(tier6::simulation_exit(report))
+}
+
+/// Writes the timeline and the accounts.
+fn deliver_beside(
+    options: &Simulate,
+    simulated: &Simulated,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    if let Some(path) = &options.stats {
+        terminal.deliver(&tier6::render_statistics(simulated), Some(path))?;
+    }
+    match (&options.trace, &simulated.trace) {
+        (Some(path), Some(trace)) => {
+            terminal.deliver(&tier6::render_trace(trace), Some(path))?;
+            terminal.note(&format!(
+                "the trace is {}; open it at ui.perfetto.dev",
+                trace.title
+            ));
+        }
+        (Some(_), None) => terminal.warning("no trace: the run of the last size stopped"),
+        (None, _) => {}
+    }
+    Ok(())
+}
+
+/// Refuses one file for two results.
+fn distinct(paths: &[Option<&Path>]) -> Result<(), Failure> {
+    let named: Vec<&Path> = paths.iter().copied().flatten().collect();
+    for (at, path) in named.iter().enumerate() {
+        if named[..at].contains(path) {
+            return Err(Failure::usage(format!(
+                "`{}` is named for two results",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Reads `message` or the size of a slice.
+fn grain(text: &str) -> Result<Grain, Failure> {
+    if text == "message" {
+        return Ok(Grain::Message);
+    }
+    let wrong = |why: String| Failure::Usage {
+        message: format!("`--grain` is a size or `message`, found `{text}`{why}"),
+        hint: Some("for example `--grain 64K`".to_owned()),
+    };
+    match text.parse::<Bytes>() {
+        Ok(size) if size.get() > 0 => Ok(Grain::Slices { bytes: size.get() }),
+        Ok(_) => Err(wrong(": a slice of nothing".to_owned())),
+        Err(error) => Err(wrong(format!(": {error}"))),
+    }
+}

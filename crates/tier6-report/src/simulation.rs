@@ -1,0 +1,405 @@
+//! The formats of a simulation: the same columns as a prediction, what a run is made of beside
+//! them, and who waits for whom when one stopped. [`statistics_csv`] has an account per link and
+//! rank, [`trace_json`] a timeline to look at.
+
+mod json;
+mod statistics;
+mod trace;
+
+pub use json::simulation_json;
+pub use statistics::{CallStatistics, LinkStatistics, RankStatistics, statistics_csv};
+pub use trace::{Trace, trace_json};
+
+use crate::analysis::csv::{number, push_row, quoted, text};
+use crate::flow::push_sentence;
+use crate::grid::{Align, Cell, Columns, Grid, markdown_text, terminal_text};
+use crate::naming;
+use crate::number::count;
+use crate::prediction::{AlgorithmChoice, Refusal};
+use crate::style::{Detail, Style, Tone};
+use std::fmt::Write as _;
+use tier6_collective::{Algorithm, Collective, Grain};
+use tier6_g5::{Fidelity, Parts, RunStop};
+use tier6_math::Basis;
+use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
+
+/// Simulated calls of one collective on one system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulationReport {
+    /// Name of the system.
+    pub system: String,
+    /// The collective.
+    pub collective: Collective,
+    /// N.
+    pub ranks: u32,
+    /// Nodes that the ranks are on.
+    pub nodes: u32,
+    /// Which algorithms were asked for.
+    pub choice: AlgorithmChoice,
+    /// How closely the network is looked at.
+    pub fidelity: Fidelity,
+    /// What chance follows from.
+    pub seed: u64,
+    /// The grain of forwarding.
+    pub grain: Grain,
+    /// Faults, as they were written.
+    pub faults: Vec<String>,
+    /// Runs that ended, by size; of one size the fastest first.
+    pub rows: Vec<SimulatedCall>,
+    /// Runs that stopped.
+    pub stops: Vec<StoppedCall>,
+    /// Algorithms that offer the collective, but not here, with the reason.
+    pub refused: Vec<Refusal>,
+}
+
+/// One simulated call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedCall {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// M, in nccl-tests' meaning.
+    pub bytes: Bytes,
+    /// Rings or trees that share the message.
+    pub channels: u32,
+    /// Time of the call, software included.
+    pub total: SimTime,
+    /// Time of the hardware.
+    pub hardware: SimTime,
+    /// What the time is spent on.
+    pub parts: Parts,
+    /// M over the time; `None` for a time of zero.
+    pub algbw: Option<GbPerSec>,
+    /// The bus bandwidth in nccl-tests' definition.
+    pub busbw: Option<GbPerSec>,
+    /// What limits it.
+    pub bottleneck: String,
+    /// What the result rests on.
+    pub basis: Basis,
+    /// Events handled.
+    pub events: u64,
+    /// Messages that chips sent.
+    pub messages: u64,
+    /// Packets times links crossed.
+    pub packet_hops: u64,
+    /// How the time follows the constants, if it was asked for.
+    pub sensitivities: Vec<Sensitivity>,
+}
+
+/// How the time of a call follows a constant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensitivity {
+    /// The constant: `links.nvlink4.rate`.
+    pub constant: String,
+    /// Percent of time per percent of the constant.
+    pub elasticity: f64,
+}
+
+/// A run that stopped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoppedCall {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// M.
+    pub bytes: Bytes,
+    /// Why, when, and who waits for whom.
+    pub stop: RunStop,
+}
+
+/// Waits that a table shows of one stop; JSON has all.
+const WAITS_SHOWN: usize = 12;
+
+/// Returns the simulation as text for a terminal. The short form tells the bottleneck of the
+/// fastest algorithm of each size, the wide one of every row.
+pub fn simulation_table(report: &SimulationReport, style: Style, detail: Detail) -> String {
+    let mut out = terminal_text(&title(report)) + "\n\n";
+    if !report.rows.is_empty() {
+        out += &(grid(report, detail).text(style) + "\n");
+    }
+    for (head, sentence) in bottlenecks(report, detail) {
+        push_sentence(&mut out, (&head, Tone::Dim), &sentence, style);
+    }
+    for stopped in &report.stops {
+        let _ = writeln!(out, "\n{}\n", terminal_text(&stopped.headline()));
+        for (who, why) in stopped.waits_shown() {
+            push_sentence(&mut out, (&who, Tone::Dim), &why, style);
+        }
+    }
+    if let Some(grid) = sensitivity_grid(report) {
+        out += "\npercent of time per percent of the constant\n\n";
+        out += &grid.text(style);
+    }
+    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
+        out += "\nnot on this system\n\n";
+        for refusal in &report.refused {
+            let head = (refusal.algorithm.name(), Tone::Dim);
+            push_sentence(&mut out, head, &refusal.why, style);
+        }
+    }
+    out.push('\n');
+    for note in notes(report) {
+        push_sentence(&mut out, ("note", Tone::Caution), &note, style);
+    }
+    out
+}
+
+/// Returns the simulation as Markdown.
+pub fn simulation_markdown(report: &SimulationReport) -> String {
+    let mut out = format!("# {}\n", markdown_text(&title(report)));
+    if !report.rows.is_empty() {
+        let grid = grid(report, Detail::Short).markdown();
+        let _ = write!(out, "\n{grid}\n## Bottlenecks\n\n");
+    }
+    for (head, sentence) in bottlenecks(report, Detail::Short) {
+        let (head, sentence) = (markdown_text(&head), markdown_text(&sentence));
+        let _ = writeln!(out, "- {head}: {sentence}");
+    }
+    for stopped in &report.stops {
+        let _ = writeln!(out, "\n## {}\n", markdown_text(&stopped.headline()));
+        for (who, why) in stopped.waits_shown() {
+            let _ = writeln!(out, "- {} {}", markdown_text(&who), markdown_text(&why));
+        }
+    }
+    if let Some(grid) = sensitivity_grid(report) {
+        out += "\n## Percent of time per percent of the constant\n\n";
+        out += &grid.markdown();
+    }
+    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
+        out += "\n## Not on this system\n\n";
+        for refusal in &report.refused {
+            let name = markdown_text(refusal.algorithm.name());
+            let _ = writeln!(out, "- {name}: {}", markdown_text(&refusal.why));
+        }
+    }
+    out += "\n## What it rests on\n\n";
+    for note in notes(report) {
+        let _ = writeln!(out, "- {}", markdown_text(&note));
+    }
+    out
+}
+
+/// Returns one row per run that ended as CSV with a header line: the columns of a prediction, then
+/// those of the engine.
+pub fn simulation_csv(report: &SimulationReport) -> String {
+    let mut out = "engine,system,collective,ranks,bytes,algorithm,protocol,time_us,software_us,\
+        latency_us,transfer_us,reduce_us,stall_us,algbw_gbs,busbw_gbs,bottleneck,evidence,fidelity,\
+        seed,hardware_us,channels,events,messages,packet_hops\n"
+        .to_owned();
+    for row in &report.rows {
+        let mut fields = vec![
+            "g5".to_owned(),
+            quoted(&report.system),
+            report.collective.to_string(),
+            report.ranks.to_string(),
+            row.bytes.get().to_string(),
+            row.algorithm.to_string(),
+            String::new(),
+        ];
+        fields.extend(row.times().map(|time| number(Some(us(time)))));
+        fields.extend([row.algbw, row.busbw].map(|rate| number(rate.map(GbPerSec::get))));
+        fields.extend([quoted(&row.bottleneck), row.basis.to_string()]);
+        fields.extend([report.fidelity.to_string(), report.seed.to_string()]);
+        fields.push(number(Some(us(row.hardware))));
+        fields.push(row.channels.to_string());
+        fields.extend([row.events, row.messages, row.packet_hops].map(|n| text(Some(n))));
+        push_row(&mut out, fields.iter());
+    }
+    out
+}
+
+/// Microseconds of a simulated time.
+pub(crate) fn us(time: SimTime) -> f64 {
+    time.to_micros().get()
+}
+
+impl SimulatedCall {
+    /// The time and its parts, in the order of the contract.
+    fn times(&self) -> [SimTime; 6] {
+        let parts = &self.parts;
+        [
+            self.total,
+            parts.software,
+            parts.latency,
+            parts.transfer,
+            parts.reduce,
+            parts.stall,
+        ]
+    }
+
+    /// The largest part in one word; the sentence names the link.
+    fn limit(&self) -> &'static str {
+        let parts = &self.parts;
+        let words = [
+            (parts.software, "software"),
+            (parts.latency, "latency"),
+            (parts.transfer, "link"),
+            (parts.stall, "stall"),
+            (parts.reduce, "reduction"),
+        ];
+        let mut largest = words[0];
+        for part in words {
+            if part.0 > largest.0 {
+                largest = part;
+            }
+        }
+        largest.1
+    }
+}
+
+impl StoppedCall {
+    /// One line on what stopped.
+    pub fn headline(&self) -> String {
+        let Self {
+            algorithm,
+            bytes,
+            stop,
+        } = self;
+        format!("{algorithm} of {bytes} stopped: {stop}")
+    }
+
+    fn waits_shown(&self) -> Vec<(String, String)> {
+        let waits = &self.stop.waits;
+        let shown = waits.iter().take(WAITS_SHOWN).map(|wait| {
+            let why = format!("waits for {}: {}", wait.for_whom, wait.why);
+            (wait.who.clone(), why)
+        });
+        let mut shown: Vec<(String, String)> = shown.collect();
+        if waits.len() > WAITS_SHOWN {
+            let more = format!("{} wait; JSON has all", waits.len() - WAITS_SHOWN);
+            shown.push(("more".to_owned(), more));
+        }
+        shown
+    }
+}
+
+fn title(report: &SimulationReport) -> String {
+    let grain = match report.grain {
+        Grain::Message => String::new(),
+        Grain::Slices { bytes } => format!(", slices of {}", Bytes::new(bytes)),
+    };
+    let faults = match report.faults.as_slice() {
+        [] => String::new(),
+        faults => format!("; {}", faults.join(", ")),
+    };
+    format!(
+        "{} on {} of {}, {}; g5 engine, {} fidelity, seed {}{grain}{faults}",
+        naming::collective(Some(report.collective)),
+        count(report.ranks as usize, "rank"),
+        report.system,
+        count(report.nodes as usize, "node"),
+        report.fidelity,
+        report.seed,
+    )
+}
+
+fn grid(report: &SimulationReport, detail: Detail) -> Grid {
+    let part = |time: SimTime| Some(us(time));
+    let mut columns = Columns::of(&report.rows)
+        .right("size", |row| row.bytes.to_string())
+        .left("algorithm", |row| row.algorithm.to_string())
+        .numbers("time us", 1, |row| part(row.total))
+        .numbers("software", 1, |row| part(row.parts.software))
+        .numbers("latency", 1, |row| part(row.parts.latency))
+        .numbers("transfer", 1, |row| part(row.parts.transfer))
+        .numbers("reduce", 1, |row| part(row.parts.reduce))
+        .numbers("stall", 1, |row| part(row.parts.stall))
+        .numbers("algbw", 2, |row| row.algbw.map(GbPerSec::get))
+        .numbers("busbw", 2, |row| row.busbw.map(GbPerSec::get))
+        .left("limit", |row| row.limit().to_owned())
+        .cells("evidence", Align::Left, |row| {
+            let tone = match row.basis {
+                Basis::Interpolated => Tone::Good,
+                Basis::Extrapolated => Tone::Plain,
+                Basis::Assumed => Tone::Caution,
+            };
+            Cell::toned(row.basis.name(), tone)
+        });
+    if detail == Detail::Wide {
+        columns = columns
+            .right("channels", |row| row.channels.to_string())
+            .right("messages", |row| row.messages.to_string())
+            .right("events", |row| row.events.to_string())
+            .right("packet hops", |row| row.packet_hops.to_string());
+    }
+    columns.grid()
+}
+
+/// Sizes with the sentence on what limits them.
+fn bottlenecks(report: &SimulationReport, detail: Detail) -> Vec<(String, String)> {
+    let rows = report.rows.iter().enumerate();
+    let first = |at: usize| at == 0 || report.rows[at - 1].bytes != report.rows[at].bytes;
+    let shown = rows.filter(|(at, _)| detail == Detail::Wide || first(*at));
+    let line = |(_, row): (usize, &SimulatedCall)| {
+        let sentence = format!("{}: {}", row.algorithm, row.bottleneck);
+        (row.bytes.to_string(), sentence)
+    };
+    shown.map(line).collect()
+}
+
+/// Constants by run, when the runs were repeated with others.
+fn sensitivity_grid(report: &SimulationReport) -> Option<Grid> {
+    let with = report
+        .rows
+        .iter()
+        .filter(|row| !row.sensitivities.is_empty());
+    let with: Vec<&SimulatedCall> = with.collect();
+    let names = &with.first()?.sensitivities;
+    let several = with.iter().any(|row| row.algorithm != with[0].algorithm);
+    let mut columns = Columns::of(names).left("constant", |one| one.constant.clone());
+    for row in with {
+        let head = if several {
+            format!("{} {}", row.algorithm, row.bytes)
+        } else {
+            row.bytes.to_string()
+        };
+        columns = columns.signed(&head, 2, |one| {
+            let same = row.sensitivities.iter();
+            let mut same = same.filter(|other| other.constant == one.constant);
+            same.next().map(|same| same.elasticity)
+        });
+    }
+    Some(columns.grid())
+}
+
+/// What a reader must know before believing the numbers.
+fn notes(report: &SimulationReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    let of = |basis: Basis| report.rows.iter().any(|row| row.basis == basis);
+    if of(Basis::Assumed) {
+        notes.push(
+            "assumed: the system is not calibrated; some constant behind the time is a prior of the \
+             system or of the engine, or none was fitted on measurements"
+                .to_owned(),
+        );
+    }
+    if of(Basis::Extrapolated) {
+        notes.push("extrapolated: the constants were fitted on other sizes".to_owned());
+    }
+    match report.fidelity {
+        Fidelity::Flow => notes.push(
+            "flow: messages share links max-min fairly; queues, loss and congestion control are not \
+             modelled (`--fidelity packet`)"
+                .to_owned(),
+        ),
+        Fidelity::Packet => {}
+    }
+    if report.choice == AlgorithmChoice::Auto {
+        notes.push(
+            "auto simulates the algorithm that `tier6 predict` calls fastest; `--algorithm all` \
+             simulates every one"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// M over a simulated time, and the same in nccl-tests' bus bandwidth.
+pub fn bandwidths(
+    collective: Collective,
+    ranks: u32,
+    bytes: Bytes,
+    total: Micros,
+) -> (Option<GbPerSec>, Option<GbPerSec>) {
+    let algbw = GbPerSec::from_transfer(bytes, total);
+    let factor = collective.bus_factor(ranks);
+    (algbw, algbw.map(|rate| rate.scaled(factor)))
+}

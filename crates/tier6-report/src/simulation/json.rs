@@ -1,0 +1,192 @@
+//! `tier6.prediction/1` of the event-driven engine. Additions to the contract: `fidelity`, `seed`,
+//! `grain_bytes`, `faults`, `stops` and `refused` of the whole; `hardware_us`, `channels`,
+//! `events`, `messages`, `packet_hops` and `sensitivities` of a result.
+
+use super::{Sensitivity, SimulatedCall, SimulationReport, StoppedCall, us};
+use crate::analysis::json::pretty;
+use crate::prediction::{AlgorithmChoice, Refusal};
+use serde::Serialize;
+use tier6_collective::Grain;
+use tier6_g5::{Parts, Wait};
+use tier6_units::GbPerSec;
+
+/// Returns the simulation as JSON of schema `tier6.prediction/1`, indented, with a final newline.
+pub fn simulation_json(report: &SimulationReport) -> String {
+    let refused = || report.refused.iter().map(RefusalDto::new).collect();
+    pretty(&ReportDto {
+        schema: "tier6.prediction/1",
+        engine: "g5",
+        system: &report.system,
+        collective: report.collective.name(),
+        ranks: report.ranks,
+        fidelity: report.fidelity.name(),
+        seed: report.seed,
+        grain_bytes: match report.grain {
+            Grain::Message => None,
+            Grain::Slices { bytes } => Some(bytes),
+        },
+        faults: &report.faults,
+        results: report.rows.iter().map(ResultDto::new).collect(),
+        stops: report.stops.iter().map(StopDto::new).collect(),
+        refused: (report.choice == AlgorithmChoice::All).then(refused),
+    })
+}
+
+#[derive(Serialize)]
+struct ReportDto<'a> {
+    schema: &'static str,
+    engine: &'static str,
+    system: &'a str,
+    collective: &'static str,
+    ranks: u32,
+    fidelity: &'static str,
+    seed: u64,
+    /// `null` for whole messages.
+    grain_bytes: Option<u64>,
+    faults: &'a [String],
+    results: Vec<ResultDto<'a>>,
+    stops: Vec<StopDto<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<Vec<RefusalDto<'a>>>,
+}
+
+#[derive(Serialize)]
+struct ResultDto<'a> {
+    bytes: u64,
+    algorithm: &'static str,
+    /// Protocols are not modelled.
+    protocol: Option<&'static str>,
+    time_us: f64,
+    parts: PartsDto,
+    algbw_gbs: Option<f64>,
+    busbw_gbs: Option<f64>,
+    bottleneck: &'a str,
+    evidence: &'static str,
+    hardware_us: f64,
+    channels: u32,
+    events: u64,
+    messages: u64,
+    packet_hops: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sensitivities: Vec<SensitivityDto<'a>>,
+}
+
+#[derive(Serialize)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "names of the contract carry their unit"
+)]
+struct PartsDto {
+    software_us: f64,
+    latency_us: f64,
+    transfer_us: f64,
+    reduce_us: f64,
+    stall_us: f64,
+}
+
+#[derive(Serialize)]
+struct SensitivityDto<'a> {
+    constant: &'a str,
+    elasticity: f64,
+}
+
+#[derive(Serialize)]
+struct StopDto<'a> {
+    bytes: u64,
+    algorithm: &'static str,
+    reason: String,
+    at_us: f64,
+    done: u64,
+    transfers: u64,
+    waits: Vec<WaitDto<'a>>,
+}
+
+#[derive(Serialize)]
+struct WaitDto<'a> {
+    who: &'a str,
+    for_whom: &'a str,
+    why: &'a str,
+}
+
+#[derive(Serialize)]
+struct RefusalDto<'a> {
+    algorithm: &'static str,
+    why: &'a str,
+}
+
+impl<'a> ResultDto<'a> {
+    fn new(row: &'a SimulatedCall) -> Self {
+        Self {
+            bytes: row.bytes.get(),
+            algorithm: row.algorithm.name(),
+            protocol: None,
+            time_us: us(row.total),
+            parts: PartsDto::new(&row.parts),
+            algbw_gbs: row.algbw.map(GbPerSec::get),
+            busbw_gbs: row.busbw.map(GbPerSec::get),
+            bottleneck: &row.bottleneck,
+            evidence: row.basis.name(),
+            hardware_us: us(row.hardware),
+            channels: row.channels,
+            events: row.events,
+            messages: row.messages,
+            packet_hops: row.packet_hops,
+            sensitivities: row.sensitivities.iter().map(SensitivityDto::new).collect(),
+        }
+    }
+}
+
+impl PartsDto {
+    fn new(parts: &Parts) -> Self {
+        Self {
+            software_us: us(parts.software),
+            latency_us: us(parts.latency),
+            transfer_us: us(parts.transfer),
+            reduce_us: us(parts.reduce),
+            stall_us: us(parts.stall),
+        }
+    }
+}
+
+impl<'a> SensitivityDto<'a> {
+    fn new(sensitivity: &'a Sensitivity) -> Self {
+        Self {
+            constant: &sensitivity.constant,
+            elasticity: sensitivity.elasticity,
+        }
+    }
+}
+
+impl<'a> StopDto<'a> {
+    fn new(stopped: &'a StoppedCall) -> Self {
+        let stop = &stopped.stop;
+        Self {
+            bytes: stopped.bytes.get(),
+            algorithm: stopped.algorithm.name(),
+            reason: stop.reason.to_string(),
+            at_us: us(stop.at),
+            done: stop.done,
+            transfers: stop.transfers,
+            waits: stop.waits.iter().map(WaitDto::new).collect(),
+        }
+    }
+}
+
+impl<'a> WaitDto<'a> {
+    fn new(wait: &'a Wait) -> Self {
+        Self {
+            who: &wait.who,
+            for_whom: &wait.for_whom,
+            why: &wait.why,
+        }
+    }
+}
+
+impl<'a> RefusalDto<'a> {
+    fn new(refusal: &'a Refusal) -> Self {
+        Self {
+            algorithm: refusal.algorithm.name(),
+            why: &refusal.why,
+        }
+    }
+}
