@@ -2,8 +2,8 @@
 //!
 //! A plan needs only how much each rank passes to which peer; an engine that runs a call needs the
 //! rings themselves. Inside a node they are Hamiltonian cycles that together use every link in
-//! proportion to its rate: on a full mesh by Walecki's zigzag (Alspach 2008), on other graphs by
-//! search. Between nodes a channel leaves at the rank before the one at which it entered, and
+//! proportion to its rate, found by search; on large full meshes by Walecki's zigzag (Alspach
+//! 2008). Between nodes a channel leaves at the rank before the one at which it entered, and
 //! odd nodes are passed the other way round, so that it stays on its rail; with an odd number of
 //! nodes it changes the rail once.
 
@@ -119,25 +119,20 @@ fn over_nodes(cycle: &[u32], enter: usize, nodes: u32) -> Vec<u32> {
     (0..nodes).flat_map(of_node).collect()
 }
 
-/// Returns cycles over the ranks of a node that use its links in proportion to their rates, each
-/// with its reverse.
+/// Returns cycles over the ranks of a node that use its links in proportion to their rates.
 fn cycles(topology: &Topology, chips: &[ChipId]) -> Vec<Vec<u32>> {
     let links = Capacities::of(topology, chips);
-    let one_way = if links.are_alike() || chips.len() > SEARCH_MAX {
-        zigzags(chips.len())
-    } else {
-        searched(&links)
-    };
-    let both = one_way.into_iter().flat_map(|cycle| {
+    if chips.len() <= SEARCH_MAX {
+        return searched(&links);
+    }
+    if !links.are_alike() {
+        return vec![natural(chips.len())];
+    }
+    let both = zigzags(chips.len()).into_iter().flat_map(|cycle| {
         let reverse: Vec<u32> = cycle.iter().rev().copied().collect();
         [cycle, reverse]
     });
-    let both: Vec<Vec<u32>> = both.collect();
-    if chips.len() == 2 {
-        // A cycle of two is its own reverse.
-        return both.into_iter().take(1).collect();
-    }
-    both
+    both.collect()
 }
 
 /// Cycles of which every pair is neighbours equally often: the hub n-1 and the zigzag 0, 1, -1, 2,
@@ -155,14 +150,12 @@ fn zigzags(ranks: usize) -> Vec<Vec<u32>> {
             (turn + offset) % rim
         });
         let cycle = std::iter::once(rim).chain(zigzag);
-        cycle
-            .map(|rank| u32::try_from(rank).expect("Invariant: ranks fit u32"))
-            .collect()
+        cycle.map(number).collect()
     });
     turned.collect()
 }
 
-/// How many cycles may pass between two ranks of a node, both ways together alike.
+/// How many cycles may go from one rank of a node to another.
 struct Capacities {
     ranks: usize,
     /// By pair of ranks.
@@ -170,7 +163,7 @@ struct Capacities {
 }
 
 impl Capacities {
-    /// Counts direct links by their rate in units of the slowest.
+    /// Counts direct links by their rate in units of the slowest; without any, all pairs are alike.
     fn of(topology: &Topology, chips: &[ChipId]) -> Self {
         let ranks = chips.len();
         let mut rates = vec![0.0_f64; ranks * ranks];
@@ -187,67 +180,90 @@ impl Capacities {
         }
         let slowest = rates.iter().copied().filter(|rate| *rate > 0.0);
         let slowest = slowest.fold(f64::INFINITY, f64::min);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "`as` saturates; links of one machine differ by small factors"
-        )]
-        let left = rates.iter().map(|rate| (rate / slowest).round() as u32);
+        let left = rates.iter().enumerate().map(|(at, rate)| {
+            if slowest.is_infinite() {
+                return u32::from(at / ranks != at % ranks);
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "`as` saturates; links of one machine differ by small factors"
+            )]
+            let count = (rate / slowest).round() as u32;
+            count
+        });
         Self {
             ranks,
             left: left.collect(),
         }
     }
 
-    /// Whether all pairs have the same, be it nothing.
+    /// Whether all pairs have the same.
     fn are_alike(&self) -> bool {
         let mut pairs = (0..self.left.len()).filter(|at| at / self.ranks != at % self.ranks);
         let first = pairs.next().map(|at| self.left[at]);
         pairs.all(|at| Some(self.left[at]) == first)
     }
 
-    fn between(&self, a: usize, b: usize) -> u32 {
-        self.left[a * self.ranks + b]
+    fn times(&self, times: u32) -> Self {
+        Self {
+            ranks: self.ranks,
+            left: self.left.iter().map(|count| count * times).collect(),
+        }
+    }
+
+    fn between(&self, from: usize, to: usize) -> u32 {
+        self.left[from * self.ranks + to]
     }
 
     fn add(&mut self, cycle: &[usize], sign: i32) {
-        for (at, a) in cycle.iter().enumerate() {
-            let b = cycle[(at + 1) % cycle.len()];
-            for at in [a * self.ranks + b, b * self.ranks + a] {
-                self.left[at] = self.left[at].saturating_add_signed(sign);
-            }
+        for (at, from) in cycle.iter().enumerate() {
+            let to = cycle[(at + 1) % cycle.len()];
+            let left = &mut self.left[from * self.ranks + to];
+            *left = left.saturating_add_signed(sign);
         }
     }
 }
 
-/// Returns the most cycles that a search finds without using a link twice; one in natural order
-/// when it finds none.
+/// Returns cycles that together use every link as often as it can carry one: those of the links as
+/// they are, else of all of them doubled (a full mesh of 4 or 6 needs that, Tillson 1980). The most
+/// that a search finds where there are none, one in natural order where it finds nothing.
 fn searched(links: &Capacities) -> Vec<Vec<u32>> {
-    let degree: u32 = (0..links.ranks).map(|to| links.between(0, to)).sum();
-    // A cycle takes two links of every rank; an odd number of them is doubled first.
-    let times = 1 + degree % 2;
-    let mut search = Search {
-        links: Capacities {
-            ranks: links.ranks,
-            left: links.left.iter().map(|count| count * times).collect(),
-        },
-        wanted: (degree * times / 2) as usize,
-        steps: 0,
-        path: vec![0],
-        found: Vec::new(),
-        best: Vec::new(),
-    };
-    search.go_on();
-    if search.best.is_empty() {
-        search.best.push((0..links.ranks).collect());
+    let mut best: Vec<Vec<usize>> = Vec::new();
+    for times in 1..=2 {
+        let links = links.times(times);
+        let wanted = (0..links.ranks).map(|to| links.between(0, to)).sum::<u32>() as usize;
+        let mut search = Search {
+            links,
+            wanted,
+            steps: 0,
+            path: vec![0],
+            found: Vec::new(),
+            best: Vec::new(),
+        };
+        search.go_on();
+        if search.best.len() == wanted {
+            best = search.best;
+            break;
+        }
+        if search.best.len() > best.len() {
+            best = search.best;
+        }
     }
-    let to_ranks = |cycle: Vec<usize>| {
-        let ranks = cycle.into_iter();
-        ranks
-            .map(|rank| u32::try_from(rank).expect("Invariant: ranks fit u32"))
-            .collect()
-    };
-    search.best.into_iter().map(to_ranks).collect()
+    if best.is_empty() {
+        return vec![natural(links.ranks)];
+    }
+    best.into_iter()
+        .map(|cycle| cycle.into_iter().map(number).collect())
+        .collect()
+}
+
+fn natural(ranks: usize) -> Vec<u32> {
+    (0..ranks).map(number).collect()
+}
+
+fn number(rank: usize) -> u32 {
+    u32::try_from(rank).expect("Invariant: ranks fit u32")
 }
 
 struct Search {
@@ -274,10 +290,11 @@ impl Search {
         if self.path.len() == self.links.ranks {
             return self.links.between(last, 0) > 0 && self.close();
         }
-        let mut next: Vec<usize> = (0..self.links.ranks)
-            .filter(|to| self.links.between(last, *to) > 0 && !self.path.contains(to))
-            .collect();
-        next.sort_by_key(|to| std::cmp::Reverse(self.links.between(last, *to)));
+        let next = (0..self.links.ranks)
+            .filter(|to| self.links.between(last, *to) > 0 && !self.path.contains(to));
+        // Some cycle takes the first link of rank 0: let it be this one.
+        let tried = if self.path.len() == 1 { 1 } else { usize::MAX };
+        let next: Vec<usize> = next.take(tried).collect();
         for to in next {
             self.path.push(to);
             let is_over = self.go_on();
@@ -338,7 +355,7 @@ mod tests {
             ("v100-nv2-x4", 6),
             ("a100-x4", 6),
             ("gh200-x4", 6),
-            ("mi300x-x8", 14),
+            ("mi300x-x8", 7),
             ("dgx1", 6),
         ] {
             let topology = preset(name).unwrap().resolve().unwrap();
