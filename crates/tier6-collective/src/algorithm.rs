@@ -26,7 +26,7 @@ pub enum Algorithm {
     Pat,
     /// A binomial tree: Broadcast, Reduce, Gather, Scatter.
     Binomial,
-    /// Broadcast as a binomial Scatter and a ring AllGather.
+    /// Broadcast as a binomial Scatter and an AllGather.
     ScatterAllGather,
     /// Ring phases along the dimensions of a torus.
     TorusBucket,

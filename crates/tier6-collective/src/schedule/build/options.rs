@@ -15,7 +15,7 @@ pub struct BuildOptions {
     /// The root of Broadcast, Reduce, Gather and Scatter.
     pub root: RankId,
     /// K: in how many pieces chains, trees and hierarchies pipeline the message (`num_chunks`).
-    /// Trees cut each of their two halves into K.
+    /// Two trees cut each of their halves into K.
     pub pieces: u32,
     /// g: ranks per node, for algorithms that tell nodes apart. Rank r is on node r / g.
     pub ranks_per_node: Option<u32>,
@@ -46,9 +46,9 @@ pub struct BuildOptions {
 
 impl BuildOptions {
     /// Returns the options for N ranks and M bytes: root 0, one piece, nodes unknown, the double
-    /// tree, rings that gather, direct second shots, the short
-    /// side of bidirectional rings, distance halving, whole folds, partners by shift, all ports of
-    /// a torus, unlimited aggregation, whole messages.
+    /// tree, rings that gather, direct second shots, the short side of bidirectional rings,
+    /// distance halving, whole folds, partners by shift, all ports of a torus, unlimited
+    /// aggregation, whole messages.
     pub const fn new(ranks: u32, bytes: Bytes) -> Self {
         Self {
             ranks,
