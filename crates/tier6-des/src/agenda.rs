@@ -119,11 +119,10 @@ impl<E> Agenda<E> {
     /// Takes the next event and moves the time to it.
     pub fn pop(&mut self) -> Option<(SimTime, E)> {
         let entry = if self.next_is_late()? {
-            self.late.pop().map(|Reverse(entry)| entry)
+            self.late.pop().map(|Reverse(entry)| entry)?
         } else {
-            self.due.pop()
+            self.due.pop()?
         };
-        let entry = entry.expect("Invariant: it has been looked at");
         self.now = SimTime::from_ps(entry.time);
         Some((self.now, entry.event))
     }

@@ -181,6 +181,7 @@ struct Flight {
     node: Node,
     route: Route,
     op: Op,
+    handshake: Handshake,
     queue: Option<QueueId>,
     /// Who issued it.
     seat: SeatId,

@@ -1,6 +1,6 @@
 //! From arrived to complete, and who is told.
 
-use tier6_collective::{Op, RankId, Route, TransferId};
+use tier6_collective::{Handshake, Op, RankId, Route, TransferId};
 use tier6_units::SimTime;
 
 use super::pending::Part;
@@ -26,11 +26,11 @@ impl Chips<'_> {
         if responses == Responses::Modelled {
             self.flights[id].holds += 1;
         }
-        let job = flight.node.job;
-        let transfer = self.program(job).transfer(flight.node.transfer);
-        if !self.is_rendezvous(job, &transfer) {
+        if flight.handshake == Handshake::Eager {
             return self.land(id, world);
         }
+        let job = flight.node.job;
+        let transfer = self.program(job).transfer(flight.node.transfer);
         let back = self.latency_back(job, &transfer, world)?;
         self.flights[id].nominal.latency += back;
         if responses == Responses::Unmodelled {
@@ -45,9 +45,7 @@ impl Chips<'_> {
         id: FlightId,
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
-        let node = self.flights[id].node;
-        let transfer = self.program(node.job).transfer(node.transfer);
-        if self.is_rendezvous(node.job, &transfer) {
+        if self.flights[id].handshake == Handshake::Rendezvous {
             self.answered(id, world)?;
         }
         self.release(id);
@@ -171,16 +169,14 @@ impl Chips<'_> {
         if is_whole {
             self.count(&flight.route, job, flight.seat, chain, now);
         }
-        let body = self.program(job).transfer(transfer);
-        let is_rendezvous = self.is_rendezvous(job, &body);
-        let side = if is_rendezvous {
-            Side::Receiver
-        } else {
-            Side::Both
+        let side = match flight.handshake {
+            Handshake::Eager => Side::Both,
+            Handshake::Rendezvous => Side::Receiver,
         };
         self.release(id);
         self.tell(flight.node, is_whole, side, chain, world)?;
-        if is_rendezvous && is_whole {
+        if flight.handshake == Handshake::Rendezvous && is_whole {
+            let body = self.program(job).transfer(transfer);
             self.receive_over(job, &body, chain, world)?;
         }
         if let (Some(queue), None) = (flight.queue, flight.path) {

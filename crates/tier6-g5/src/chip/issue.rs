@@ -14,16 +14,6 @@ use crate::network::{Message, MessageId, Network};
 use crate::run::World;
 use crate::{Needs, Span, Track};
 
-/// How far a transfer is on its way to being issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Readiness {
-    Ready,
-    /// It waits for data of somebody.
-    Data,
-    /// It waits for the receiver's credit only.
-    Credit,
-}
-
 impl Chips<'_> {
     /// Issues what it can from the head of a queue. `chain` is the way until now.
     pub(super) fn try_queue<N: Network>(
@@ -37,14 +27,13 @@ impl Chips<'_> {
             if is_unstaged && self.queues[queue].sending || self.queues[queue].waits_for_thread {
                 break;
             }
+            if !self.has_data(node) {
+                break;
+            }
             let transfer = self.program(node.job).transfer(node.transfer);
-            match self.readiness(node, &transfer) {
-                Readiness::Ready => {}
-                Readiness::Data => break,
-                Readiness::Credit => {
-                    self.await_credit(queue, node.job, &transfer, world);
-                    break;
-                }
+            if !self.may_send(node, &transfer) {
+                self.await_credit(queue, node.job, &transfer, world);
+                break;
             }
             if let Some(seat) = self.still_outside(node.job, &transfer) {
                 self.seats[seat as usize].held.push(Held::Queue(queue));
@@ -76,7 +65,7 @@ impl Chips<'_> {
             let queue = self.loose_queue(node);
             return self.try_queue(queue, chain, world);
         }
-        if self.readiness(node, &body) != Readiness::Ready {
+        if !self.has_data(node) || !self.may_send(node, &body) {
             return Ok(());
         }
         if let Some(seat) = self.still_outside(job, &body) {
@@ -98,17 +87,18 @@ impl Chips<'_> {
         })
     }
 
-    fn readiness(&self, node: Node, transfer: &Transfer) -> Readiness {
+    /// Says whether what a slice waits for has happened, the receiver's credit apart.
+    fn has_data(&self, node: Node) -> bool {
         let job = &self.jobs[node.job as usize];
         let Needs { whole, by_slice } = job.program.needs(node.transfer);
         let has = |part, needed| needed == 0 || job.pending.count(node.transfer, part) >= needed;
-        if !has(Part::Whole, whole) || !has(Part::Slice(node.slice), by_slice) {
-            return Readiness::Data;
-        }
-        if self.is_rendezvous(node.job, transfer) && !has(Part::Credit, 1) {
-            return Readiness::Credit;
-        }
-        Readiness::Ready
+        has(Part::Whole, whole) && has(Part::Slice(node.slice), by_slice)
+    }
+
+    /// Says whether the receiver has posted its credit, if it has to.
+    fn may_send(&self, node: Node, transfer: &Transfer) -> bool {
+        let pending = &self.jobs[node.job as usize].pending;
+        !self.is_rendezvous(node.job, transfer) || pending.count(node.transfer, Part::Credit) > 0
     }
 
     /// Issues one slice: gives it threads and a flight, or queues it for threads. Says whether it
@@ -129,7 +119,8 @@ impl Chips<'_> {
         let engines = if is_local {
             0
         } else {
-            self.cdma.engines(bytes).max(1)
+            // A slice goes over the engines of its transfer.
+            self.cdma.engines(transfer.bytes).max(1)
         };
         if !self.hardware_of(seat).take_threads(engines) {
             let who = queue.map_or(Waiting::Loose(node), Waiting::Queue);
@@ -146,7 +137,7 @@ impl Chips<'_> {
         };
         let nominal = path.map_or_else(Nominal::default, |path| Nominal {
             latency: self.cdma.start + path.latency,
-            transfer: path.byte_time.max(self.cdma.pace(bytes)).of_bytes(bytes),
+            transfer: path.byte_time.max(self.cdma.pace_of(engines)).of_bytes(bytes),
             reduce: SimTime::ZERO,
         });
         let ready = world.now();
@@ -160,6 +151,11 @@ impl Chips<'_> {
             node,
             route: transfer.route,
             op: transfer.op,
+            handshake: if self.is_rendezvous(node.job, &transfer) {
+                Handshake::Rendezvous
+            } else {
+                Handshake::Eager
+            },
             queue,
             seat,
             bytes,
@@ -271,7 +267,7 @@ impl Chips<'_> {
             id: MessageId(id),
             path: path.path,
             bytes,
-            pace: self.cdma.pace(bytes),
+            pace: self.cdma.pace_of(flight.engines),
         });
     }
 
@@ -287,7 +283,6 @@ impl Chips<'_> {
         if let Some(timeline) = world.timeline.as_deref_mut() {
             timeline.spans.push(self.span(&flight, now));
         }
-        let transfer = self.program(flight.node.job).transfer(flight.node.transfer);
         let chain = flight.chain_at_sender(self.cdma.start, now);
         if let Some(queue) = flight.queue {
             self.queues[queue].sending = false;
@@ -295,7 +290,7 @@ impl Chips<'_> {
             self.try_queue(queue, chain, world)?;
             self.drop_loose(queue, flight.node);
         }
-        if !self.is_rendezvous(flight.node.job, &transfer) {
+        if flight.handshake == Handshake::Eager {
             self.free_threads(&flight, chain, world)?;
         }
         Ok(())

@@ -1,0 +1,173 @@
+//! Speed and memory of whole runs, chips and network together, against the bare event queue.
+//!
+//! The reference is the hold model: a binary heap with 1,000 pending events, from which the first
+//! is taken and to which another is added after an exponential delay, nothing else. A shared
+//! machine is slow in bursts, so reference and subject take turns and the least time of each
+//! counts.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
+
+use tier6_collective::{Collective, Grain};
+use tier6_des::Random;
+use tier6_g5::{
+    ExchangeOrder, ExchangeProgram, Fabric, FlowNetwork, G5Parameters, Job, Program, Recording,
+    RingPace, RingProgram, RunOptions, run,
+};
+use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
+use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
+
+const TURNS: u32 = 5;
+const BYTES: Bytes = Bytes::new(16 << 20);
+
+fn main() {
+    let ring = topology(1024, FabricSpec::Ring { orders: Vec::new() });
+    let large = topology(4096, FabricSpec::Ring { orders: Vec::new() });
+    let (star, tree) = (star(256), fat_tree(256, 16));
+    let exchange =
+        ExchangeProgram::new(256, BYTES, Grain::Message, ExchangeOrder::AllAtOnce).unwrap();
+    let (short, long) = (all_reduce(1024), all_reduce(4096));
+    let medium = all_reduce(256);
+    let cases: [(&str, &dyn Fn() -> f64); 6] = [
+        ("hold model, 6.3 M events", &|| hold(1000, 6_300_000)),
+        ("ring of 1,024, 2.1 M messages", &|| once(&ring, &short)),
+        ("all to all, star of 256", &|| once(&star, &exchange)),
+        ("all to all, fat tree of 256", &|| once(&tree, &exchange)),
+        ("ring of 256 on a fat tree", &|| once(&tree, &medium)),
+        ("ring of 4,096, 33.5 M messages", &|| once(&large, &long)),
+    ];
+    let only: Vec<String> = std::env::args().skip(1).collect();
+    let is_wanted = |name: &str| {
+        let mut words = only.iter().filter(|word| !word.starts_with('-')).peekable();
+        words.peek().is_none() || words.any(|word| name.contains(word.as_str()))
+    };
+    let mut least = [Duration::MAX; 6];
+    let mut results = [0.0; 6];
+    let mut memory = [None; 6];
+    for turn in 0..TURNS {
+        for (index, (name, work)) in cases.iter().enumerate() {
+            let is_long = index == 5;
+            if is_wanted(name) && (turn == 0 || !is_long) {
+                let (time, result) = timed(work);
+                least[index] = least[index].min(time);
+                results[index] = result;
+                memory[index] = memory[index].or_else(peak_mib);
+            }
+        }
+    }
+    for (index, (name, _)) in cases.iter().enumerate() {
+        if least[index] < Duration::MAX {
+            let time = least[index].as_secs_f64();
+            let ratio = time / least[0].as_secs_f64();
+            let mib = memory[index].map_or(String::new(), |mib| {
+                format!(", at most {mib} MiB until then")
+            });
+            println!(
+                "{name:32} {:8.1} ms, {ratio:.2} of the hold model, {:.2} us simulated{mib}",
+                time * 1e3,
+                results[index],
+            );
+        }
+    }
+}
+
+fn all_reduce(ranks: u32) -> RingProgram {
+    let grain = Grain::Message;
+    RingProgram::new(
+        Collective::AllReduce,
+        ranks,
+        BYTES,
+        grain,
+        RingPace::Arrival,
+    )
+    .unwrap()
+}
+
+/// Returns the simulated time in microseconds.
+fn once(topology: &Topology, program: &dyn Program) -> f64 {
+    let parameters = G5Parameters::ideal();
+    let mut fabric = Fabric::new(topology, &parameters, &[], 0).unwrap();
+    let chips: Vec<ChipId> = (0..program.ranks()).map(ChipId::new).collect();
+    let job = Job {
+        program,
+        chips: &chips,
+        start: SimTime::ZERO,
+        flow: 0,
+    };
+    let options = RunOptions {
+        critical_path: Recording::Off,
+        ..RunOptions::new()
+    };
+    let mut network = FlowNetwork::new();
+    let result = run(&[job], &mut fabric, &mut network, &parameters, &options).unwrap();
+    result.total.to_micros().get()
+}
+
+/// Time on a processor where the system tells it, else on the wall.
+fn timed(work: &dyn Fn() -> f64) -> (Duration, f64) {
+    let (clock, start) = (Instant::now(), on_processor());
+    let result = std::hint::black_box(work());
+    let time = match (start, on_processor()) {
+        (Some(start), Some(end)) => end.saturating_sub(start),
+        _ => clock.elapsed(),
+    };
+    (time, result)
+}
+
+fn on_processor() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+    let ns = text.split(' ').next()?.parse().ok()?;
+    Some(Duration::from_nanos(ns))
+}
+
+fn peak_mib() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / 1024)
+}
+
+/// Takes the first event and adds another, `events` times. Returns microseconds of picoseconds.
+fn hold(pending: u32, events: u64) -> f64 {
+    let mut random = Random::new(1);
+    // A microsecond on average.
+    let mut delay = || SimTime::from(Micros::new(-(1.0 - random.uniform()).ln())).ps() + 1;
+    let mut heap = BinaryHeap::new();
+    for id in 0..pending {
+        heap.push(Reverse((delay(), id, id)));
+    }
+    let mut last = 0;
+    for number in 0..events {
+        let Reverse((time, _, id)) = heap.pop().unwrap();
+        last = time;
+        let number = u32::try_from(number & 0xffff_ffff).unwrap();
+        heap.push(Reverse((time + delay(), number, id)));
+    }
+    last as f64 / 1e6
+}
+
+fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
+    let rate = GbPerSec::new(50.0);
+    let spec = SystemSpec::uniform(n_chips, fabric, rate, Micros::new(0.5));
+    spec.resolve().unwrap()
+}
+
+fn star(n_chips: u32) -> Topology {
+    let switch = "switch".into();
+    topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+}
+fn fat_tree(n_chips: u32, down: u32) -> Topology {
+    topology(
+        n_chips,
+        FabricSpec::FatTree(FatTreeSpec {
+            switch: "switch".into(),
+            spine: None,
+            down: Some(down),
+            spines: Some(down),
+            oversubscription: 1.0,
+            wiring: Wiring::ByNode,
+            cross_rail: CrossRail::Spine,
+        }),
+    )
+}
