@@ -156,6 +156,11 @@ impl<'t> Fabric<'t> {
         self.topology
     }
 
+    /// Returns the seed of what is left to chance.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Returns all links, by [`FabricLinkId`]: those of the topology under their own numbers, then
     /// the engines of each chip if they have a rate.
     pub fn links(&self) -> &[FabricLink] {

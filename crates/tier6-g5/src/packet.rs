@@ -8,6 +8,8 @@
 //! hear.
 
 mod calendar;
+mod control;
+mod ends;
 mod fine;
 mod flight;
 mod laying;
@@ -25,6 +27,7 @@ use tier6_units::SimTime;
 use crate::network::{Context, Message, Network, Responses};
 use crate::{Fabric, G5Parameters, LinkAccount, LinkOf, Span, Track, Wait};
 
+use control::Control;
 use flight::Framing;
 use laying::Ways;
 use lines::{Lines, Trains};
@@ -43,6 +46,7 @@ pub struct PacketNetwork {
     ways: Vec<Option<Ways>>,
     wake: Option<SimTime>,
     injected: u64,
+    parameters: G5Parameters,
 }
 
 /// What a packet network wakes up for.
@@ -73,6 +77,7 @@ impl PacketNetwork {
             ways: Vec::new(),
             wake: None,
             injected: 0,
+            parameters: parameters.clone(),
         }
     }
 
@@ -147,6 +152,8 @@ impl Network for PacketNetwork {
                 self.lines.fail(server, time);
             }
         }
+        let control = Control::new(context.fabric, &self.parameters);
+        self.lines.control = control.map(Box::new);
         if context.timeline.is_some() {
             self.lines.keep_spans();
         }
@@ -202,10 +209,10 @@ impl Network for PacketNetwork {
     }
 
     fn accounts(&self, fabric: &Fabric<'_>) -> Vec<(LinkId, LinkAccount)> {
-        let servers = self.lines.servers().iter().zip(fabric.links());
-        servers
+        let links = (0..).zip(fabric.links());
+        links
             .filter_map(|(server, link)| match link.of {
-                LinkOf::Wire(id) => Some((id, server.account())),
+                LinkOf::Wire(id) => Some((id, self.lines.account(server))),
                 LinkOf::Engines(_) => None,
             })
             .collect()

@@ -13,10 +13,28 @@ use super::fine::Fine;
 pub(crate) enum Event {
     /// A link fails.
     Fail(u32),
+    /// Credits come back to a link.
+    Credit(u32, u32),
+    /// A link is told to stop.
+    Pause(u32),
+    /// A link is told to go on.
+    Resume(u32),
     /// A flight's last byte has left its sender.
     Sent(u32),
     /// A flight's last byte has arrived at one of its ends.
     Arrived(u32, u32),
+    /// A flight's packet has arrived; twice its number, and one more if it is marked.
+    Delivered(u32, u32),
+    /// An answer is back at its sender.
+    Answer(u32),
+    /// The scanner of the chip behind a link visits a queue pair.
+    Visit(u32),
+    /// A flight's sender looks at its deadline.
+    Deadline(u32),
+    /// A flight's sender may raise its rate.
+    Raise(u32),
+    /// The next packet of an input asks for room.
+    Admit(u32),
     /// A link chooses what it serves next.
     Decide(u32),
 }
@@ -33,6 +51,16 @@ impl Calendar {
 
     pub(crate) fn peek(&self) -> Option<(Fine, Event)> {
         self.heap.peek().map(|Reverse(entry)| *entry)
+    }
+
+    /// Returns the credits that are on their way back.
+    pub(crate) fn credits(&self) -> u32 {
+        let events = self.heap.iter();
+        let credits = events.map(|Reverse((_, event))| match event {
+            Event::Credit(_, credits) => *credits,
+            _ => 0,
+        });
+        credits.sum()
     }
 
     pub(crate) fn pop(&mut self) -> Option<(Fine, Event)> {

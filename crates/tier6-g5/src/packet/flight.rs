@@ -2,7 +2,9 @@
 
 use tier6_units::ByteTime;
 
+use super::ends::Ends;
 use super::fine::Fine;
+use super::train::{Mark, Room, Train};
 use crate::network::MessageId;
 
 /// How messages are cut and framed.
@@ -43,8 +45,27 @@ pub(crate) struct Flight {
     /// Parts of the message that have not left, and ends that have not got it; of the leader.
     pub(crate) unsent: u32,
     pub(crate) unarrived: u32,
+    /// Parts whose queue pairs are still at work; of the leader.
+    pub(crate) unretired: u32,
     /// Flights of the same message; of the leader.
     pub(crate) others: Vec<u32>,
+    /// Queue pair and rate control, where the loop is closed.
+    pub(crate) ends: Option<Box<Ends>>,
+    pub(crate) care: Care,
+    /// What an answer takes back to the sender.
+    pub(crate) back: Fine,
+    /// The last link.
+    pub(crate) exit: u32,
+}
+
+/// How the network treats a flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Care {
+    Plain,
+    /// Served by switches: it needs no room and is never lost.
+    Sheltered,
+    /// A packet of it was lost that nobody sends again.
+    Broken,
 }
 
 /// When the last byte arrives at each end.
@@ -71,10 +92,10 @@ impl Arrivals {
 }
 
 impl Framing {
-    /// Returns packets, payload of a full one, payload of the last. Messages of 2^32 segments or
+    /// Returns packets, payload of a full one, payload of the last. Messages of 2^30 segments or
     /// more have larger segments.
     pub(crate) fn cut(self, bytes: u64) -> (u32, u64, u64) {
-        let most = u64::from(u32::MAX - 1);
+        let most = u64::from(u32::MAX >> 2);
         let full = u64::from(self.segment.max(1)).max(bytes.div_ceil(most));
         let packets = bytes.div_ceil(full).max(1);
         let last = bytes - (packets - 1) * full;
@@ -102,9 +123,32 @@ impl Flight {
         }
     }
 
+    /// Returns a packet as it enters its first link.
+    pub(crate) fn packet(&self, number: u32, packet: u32, ready: Fine) -> Train {
+        Train {
+            flight: number,
+            hop: self.source,
+            first: packet,
+            count: 1,
+            ready,
+            gap: Fine::ZERO,
+            lead: Fine::ZERO,
+            mark: Mark::None,
+            room: Room::None,
+            credits: 0,
+        }
+    }
+
+    pub(crate) fn is_sheltered(&self) -> bool {
+        self.care == Care::Sheltered
+    }
+
     /// Returns whether there are packets that have not been offered.
     pub(crate) fn has_more(&self) -> bool {
-        self.next < self.packets
+        match &self.ends {
+            None => self.next < self.packets,
+            Some(ends) => ends.sender.peek().is_some(),
+        }
     }
 
     /// Returns whether a run of packets has the last one.

@@ -11,6 +11,8 @@
 //! The order of packets that are ready in one instant is that of the inputs they came by, and
 //! what chips hand over in one picosecond comes after everything else in it.
 
+mod closed;
+mod ends;
 mod link;
 mod report;
 mod sender;
@@ -18,11 +20,12 @@ mod sender;
 use tier6_units::{ByteTime, SimTime};
 
 use super::calendar::{Calendar, Event};
+use super::control::Control;
 use super::fine::Fine;
-use super::flight::{Arrivals, Flight, Framing};
+use super::flight::{Arrivals, Care, Flight, Framing};
 use super::route::{Hop, HopPlan, Intake, Join, Route};
 use super::server::{Halt, Server};
-use super::train::Slot;
+use super::train::{Mark, Slot};
 use crate::network::{Message, MessageId, Notice};
 
 /// How many packets are handled as one.
@@ -66,6 +69,7 @@ pub(crate) struct Lines {
     spans: Option<Vec<Served>>,
     /// Payload that each server owes.
     owed: Vec<u64>,
+    pub(super) control: Option<Box<Control>>,
 }
 
 /// A row of packets that a server has served, for the timeline.
@@ -95,6 +99,7 @@ impl Lines {
             end: end.into(),
             spans: None,
             owed: Vec::new(),
+            control: None,
         }
     }
 
@@ -139,6 +144,8 @@ impl Lines {
             sources: Vec::new(),
             leaves: 0,
             servers: Vec::new(),
+            latency: Fine::ZERO,
+            byte: ByteTime::ZERO,
         };
         for (at, hop) in plan.iter().enumerate() {
             let (intake, tie) = match hop.fed_by[..] {
@@ -166,6 +173,8 @@ impl Lines {
             route.leaves += u32::from(next.0 == next.1);
             let slot = self.slot(hop.server, tie);
             route.servers.push(hop.server);
+            route.latency += self.servers[hop.server as usize].latency;
+            route.byte = route.byte.max(hop.byte);
             self.hops.push(Hop {
                 server: hop.server,
                 slot,
@@ -198,6 +207,10 @@ impl Lines {
     /// Takes a message at a picosecond that has not passed. It goes several ways at once when it
     /// is spread over them; `bytes` of the message take each.
     pub(crate) fn inject(&mut self, message: Message, ways: &[(&Route, u64)], now: SimTime) {
+        for (route, bytes) in ways {
+            self.ask_if_bound(route, *bytes);
+        }
+        self.close_if_asked();
         let leader = self.launch(message, now);
         let mut ends = 0;
         let mut others = Vec::new();
@@ -221,6 +234,12 @@ impl Lines {
                 flight.source = *source;
                 (flight.packets, flight.full, flight.last) = (packets, full, last);
                 flight.arrivals = Arrivals::of(route.leaves);
+                flight.back = route.latency + self.end;
+                flight.exit = route.exit();
+                if route.is_tree() {
+                    flight.care = Care::Sheltered;
+                }
+                self.open_ends(number);
                 self.join_pump(number);
             }
             ends += route.leaves;
@@ -229,6 +248,20 @@ impl Lines {
         flight.unsent = 1 + index(others.len());
         flight.unarrived = ends;
         flight.others = others;
+        self.close_if_asked();
+    }
+
+    /// Closes the loop before a message whose window would stop it without any queue.
+    fn ask_if_bound(&mut self, route: &Route, bytes: u64) {
+        let Some(control) = &self.control else {
+            return;
+        };
+        let (packets, full, _) = self.framing.cut(bytes);
+        let wire = full + u64::from(self.framing.overhead);
+        let latency = route.latency + self.end;
+        if !route.is_tree() && control.window_binds(wire, packets, route.byte, latency) {
+            self.ask_to_close();
+        }
     }
 
     /// Returns the number of a new flight that goes nowhere yet.
@@ -249,7 +282,12 @@ impl Lines {
             arrivals: Arrivals::One(None),
             unsent: 0,
             unarrived: 0,
+            unretired: 0,
             others: Vec::new(),
+            ends: None,
+            care: Care::Plain,
+            back: Fine::ZERO,
+            exit: 0,
         };
         match self.spare.pop() {
             Some(number) => {
@@ -272,21 +310,36 @@ impl Lines {
     pub(crate) fn step(&mut self) -> Option<Notice> {
         let (time, event) = self.calendar.pop()?;
         self.now = time;
+        let notice = self.happen(time, event);
+        self.close_if_asked();
+        notice
+    }
+
+    fn happen(&mut self, time: Fine, event: Event) -> Option<Notice> {
         match event {
+            Event::Sent(number) => return self.sent(number, time),
+            Event::Arrived(number, leaf) => return self.arrived(number, leaf, time),
+            Event::Delivered(number, packet) => {
+                let mark = [Mark::None, Mark::Congested][packet as usize % 2];
+                return self.delivered(number, packet / 2, mark);
+            }
+            Event::Answer(at) => return self.answered(at),
+            Event::Deadline(number) => return self.deadline(number),
             Event::Decide(server) => {
                 if self.servers[server as usize].due == Some(time) {
                     self.servers[server as usize].due = None;
                     self.decide(server);
                 }
-                None
             }
-            Event::Fail(server) => {
-                self.halt(server, Halt::Failed);
-                None
-            }
-            Event::Sent(number) => self.sent(number, time),
-            Event::Arrived(number, leaf) => self.arrived(number, leaf, time),
+            Event::Admit(slot) => self.admit(slot),
+            Event::Credit(server, credits) => self.credit(server, credits),
+            Event::Pause(server) => self.pause(server),
+            Event::Resume(server) => self.resume(server),
+            Event::Visit(exit) => self.visit(exit),
+            Event::Raise(number) => self.raise(number),
+            Event::Fail(server) => self.halt(server, Halt::Failed),
         }
+        None
     }
 
     fn sent(&mut self, number: u32, time: Fine) -> Option<Notice> {
@@ -296,7 +349,9 @@ impl Lines {
         }
         flight.sent = None;
         let (leader, source) = (flight.leader, self.hops[flight.source as usize]);
-        self.servers[source.server as usize].pump.leave(number);
+        if flight.ends.is_none() {
+            self.servers[source.server as usize].pump.leave(number);
+        }
         let leader = &mut self.flights[leader as usize];
         leader.unsent -= 1;
         (leader.unsent == 0).then_some(Notice::Sent(leader.name))
@@ -308,30 +363,54 @@ impl Lines {
             return None;
         }
         *flight.arrivals.at(leaf) = None;
-        let number = flight.leader;
+        let leader = flight.leader;
+        self.whole(leader)
+    }
+
+    /// Notes that one end has a message whole; tells the chips when all have.
+    fn whole(&mut self, number: u32) -> Option<Notice> {
         let leader = &mut self.flights[number as usize];
         leader.unarrived -= 1;
-        if leader.unarrived > 0 {
-            return None;
+        let (left, name) = (leader.unarrived, leader.name);
+        self.forget_if_done(number);
+        (left == 0).then_some(Notice::Arrived(name))
+    }
+
+    /// Forgets a message that has arrived and of which nothing is under way.
+    fn forget_if_done(&mut self, number: u32) {
+        let leader = &mut self.flights[number as usize];
+        if leader.unarrived > 0 || leader.unretired > 0 {
+            return;
         }
-        let name = leader.name;
         let others = std::mem::take(&mut leader.others);
         if !others.is_empty() {
             self.joins.iter_mut().for_each(|join| join.forget(number));
         }
         self.spare.push(number);
         self.spare.extend(others);
-        Some(Notice::Arrived(name))
     }
 
     /// Returns whether the next event is a notice that still holds.
     pub(crate) fn next_is_notice(&mut self) -> bool {
         match self.calendar.peek() {
-            Some((_, Event::Decide(_) | Event::Fail(_))) | None => false,
+            None => false,
             Some((time, Event::Sent(flight))) => self.flights[flight as usize].sent == Some(time),
             Some((time, Event::Arrived(flight, leaf))) => {
                 *self.flights[flight as usize].arrivals.at(leaf) == Some(time)
             }
+            // They may be followed by one.
+            Some((_, Event::Delivered(..) | Event::Answer(_) | Event::Deadline(_))) => true,
+            Some((
+                _,
+                Event::Decide(_)
+                | Event::Admit(_)
+                | Event::Credit(..)
+                | Event::Pause(_)
+                | Event::Resume(_)
+                | Event::Visit(_)
+                | Event::Raise(_)
+                | Event::Fail(_),
+            )) => false,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use tier6_units::ByteTime;
 
+use super::fine::Fine;
 use super::train::Train;
 
 /// A step of a path.
@@ -38,6 +39,22 @@ pub(crate) struct Route {
     pub(crate) leaves: u32,
     /// Every server on the way.
     pub(crate) servers: Vec<u32>,
+    /// Latencies of all links on a route.
+    pub(crate) latency: Fine,
+    /// What a byte takes on the slowest.
+    pub(crate) byte: ByteTime,
+}
+
+impl Route {
+    /// Returns the last link.
+    pub(crate) fn exit(&self) -> u32 {
+        self.servers.last().copied().unwrap_or(0)
+    }
+
+    /// Returns whether switches copy or add on the way.
+    pub(crate) fn is_tree(&self) -> bool {
+        self.sources.len() > 1 || self.leaves > 1
+    }
 }
 
 /// A hop to be laid: the server, what a byte takes there, and which earlier hops feed it.
@@ -172,7 +189,7 @@ impl Sum {
         Some(Train {
             flight: self.leader,
             hop,
-            lead: super::fine::Fine::ZERO,
+            lead: Fine::ZERO,
             ..sum
         })
     }

@@ -38,6 +38,8 @@ pub(crate) struct Server {
 pub(crate) enum Halt {
     /// It does.
     None,
+    /// The switch at its end has paused it.
+    Paused,
     /// It has failed.
     Failed,
 }

@@ -18,9 +18,37 @@ pub(crate) struct Train {
     /// How much earlier the head of a packet is there: a packet is held back for its tail, but
     /// its head goes through an idle link as it comes.
     pub(crate) lead: Fine,
+    pub(crate) mark: Mark,
+    pub(crate) room: Room,
+    /// Credits that it holds of the buffer that it is in.
+    pub(crate) credits: u32,
+}
+
+/// Whether packets carry a congestion mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    None,
+    Congested,
+}
+
+/// Whether a packet has room in a switch's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    None,
+    Held,
 }
 
 impl Train {
+    /// Returns the packets one by one.
+    pub(crate) fn packets(self) -> impl Iterator<Item = Self> {
+        (0..self.count).map(move |at| {
+            let mut packet = self;
+            packet.advance(at);
+            packet.count = 1;
+            packet
+        })
+    }
+
     /// Returns when packet `first + at` is ready.
     pub(crate) fn ready_at(&self, at: u32) -> Fine {
         self.ready + self.gap.times(at)
@@ -75,6 +103,8 @@ pub(crate) struct Slot {
     /// itself, else one more than the upstream link.
     pub(crate) tie: u32,
     pub(crate) trains: VecDeque<Train>,
+    /// Packets in front that have asked for room, where it is asked for.
+    pub(crate) admitted: u32,
 }
 
 impl Slot {
@@ -83,6 +113,7 @@ impl Slot {
             server,
             tie,
             trains: VecDeque::new(),
+            admitted: 0,
         }
     }
 }

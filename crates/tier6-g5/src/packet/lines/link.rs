@@ -2,12 +2,16 @@
 
 use tier6_units::ByteTime;
 
+use super::closed::Fate;
 use super::{Lines, Served};
 use crate::packet::calendar::Event;
+use crate::packet::control::Stop;
 use crate::packet::fine::Fine;
+use crate::packet::flight::Care;
 use crate::packet::route::{Hop, Intake};
 use crate::packet::server::{Halt, Head, Server, Serving};
-use crate::packet::train::{Slot, Train};
+use crate::packet::train::{Mark, Room, Slot, Train};
+use crate::rc_link::Transmission;
 
 impl Lines {
     /// Adds a train to an input, of whose packets none is ready yet.
@@ -25,6 +29,9 @@ impl Lines {
             slot.trains.push_back(train);
         }
         let (server, tie) = (slot.server, slot.tie);
+        if tie > 0 && self.control.is_some() {
+            self.watch(number, &train);
+        }
         if was_empty {
             let ready = train.ready.max(self.flights[train.flight as usize].order);
             let head = Head {
@@ -41,7 +48,7 @@ impl Lines {
     }
 
     /// Sees to it that a server chooses at an instant, or as soon as it is free after it.
-    fn schedule(&mut self, server: u32, time: Fine) {
+    pub(super) fn schedule(&mut self, server: u32, time: Fine) {
         let number = server;
         let server = &mut self.servers[server as usize];
         let time = time.max(server.free).max(self.now);
@@ -151,19 +158,30 @@ impl Lines {
     /// Ends what was served and chooses what is next, if it is ready.
     pub(super) fn decide(&mut self, server: u32) {
         self.finish(server);
-        if self.servers[server as usize].halt != Halt::None {
-            return;
+        loop {
+            let Some(head) = self.first_head(server) else {
+                return;
+            };
+            if self.servers[server as usize].halt != Halt::None {
+                return self.stop(server, Stop::Pause);
+            }
+            if head.ready > self.now {
+                return self.schedule(server, head.ready);
+            }
+            let train = self.slots[head.slot as usize].trains[0];
+            if !self.has_credit(server, &train) {
+                return self.stop(server, Stop::Credit);
+            }
+            self.servers[server as usize].drop_head();
+            if head.tie > 0 || self.may_go(&train) {
+                let rival = self.first_head(server);
+                return self.serve(server, head.slot, rival);
+            }
+            // Something else has its turn by now.
+            self.slots[head.slot as usize].trains.pop_front();
+            self.servers[server as usize].pump.withdraw();
+            self.offer(server, head.slot);
         }
-        let Some(head) = self.first_head(server) else {
-            return;
-        };
-        if head.ready > self.now {
-            self.schedule(server, head.ready);
-            return;
-        }
-        self.servers[server as usize].drop_head();
-        let rival = self.first_head(server);
-        self.serve(server, head.slot, rival);
     }
 
     fn first_head(&mut self, server: u32) -> Option<Head> {
@@ -181,10 +199,18 @@ impl Lines {
     /// Stops a server after the packet that it serves.
     pub(super) fn halt(&mut self, server: u32, halt: Halt) {
         self.servers[server as usize].halt = halt;
+        self.keep_what_has_begun(server);
+    }
+
+    /// Takes back what a server has chosen and not begun.
+    pub(super) fn keep_what_has_begun(&mut self, server: u32) {
         let Server { serving, free, .. } = self.servers[server as usize];
         if let Some(serving) = serving.filter(|serving| serving.count > 1 && free > self.now) {
             let begun = self.now.saturating_sub(serving.start).count_up(serving.gap);
-            self.shorten(server, begun.clamp(1, serving.count));
+            let begun = begun.clamp(1, serving.count);
+            if begun < serving.count {
+                self.shorten(server, begun);
+            }
         }
     }
 
@@ -213,6 +239,7 @@ impl Lines {
             });
         }
         train.advance(serving.count);
+        slot.admitted = slot.admitted.saturating_sub(serving.count);
         if train.count == 0 {
             slot.trains.pop_front();
         }
@@ -239,23 +266,21 @@ impl Lines {
         let train = self.slots[slot as usize].trains[0];
         let hop = self.hops[train.hop as usize];
         let row = self.row(server, slot, rival);
-        let flight = &mut self.flights[train.flight as usize];
-        let server = &mut self.servers[server as usize];
-        server.serve(row, flight);
-        if flight.ends(row.first, row.count) {
-            if train.hop == flight.source {
-                flight.sent = Some(server.free);
-                self.calendar.add(server.free, Event::Sent(train.flight));
-            }
-            if hop.next.0 == hop.next.1 {
-                let time = server.free + server.latency + self.end;
-                *flight.arrivals.at(hop.leaf) = Some(time);
-                self.calendar
-                    .add(time, Event::Arrived(train.flight, hop.leaf));
-            }
-        }
+        let number = server;
+        let flight = &self.flights[train.flight as usize];
         let wire = flight.wire(row.first);
+        self.servers[server as usize].serve(row, flight);
+        let credits = match self.depart_if_closed(number, &train, &row) {
+            Fate::Goes(credits) => credits,
+            Fate::Lost => return self.follow_up(slot, row),
+        };
+        let server = &self.servers[server as usize];
         let head = row.start + server.latency - row.lead;
+        let end = server.free + server.latency;
+        if hop.next.0 == hop.next.1 {
+            self.reach_end(&row, end, train.mark);
+            self.give_credits(number, credits, end + self.servers[number as usize].latency);
+        }
         for branch in hop.next.0..hop.next.1 {
             let next = self.branches[branch as usize];
             let lead = lead_at(self.hops[next as usize].byte, row.byte, wire, row.lead);
@@ -267,10 +292,51 @@ impl Lines {
                 gap: row.gap,
                 flight: train.flight,
                 lead,
+                mark: train.mark,
+                room: Room::None,
+                credits,
             };
             self.hand_on(row.hop, train);
         }
         self.follow_up(slot, row);
+    }
+
+    /// Notes that a row leaves its sender, and what it leaves behind where the loop is closed.
+    fn depart_if_closed(&mut self, server: u32, train: &Train, row: &Serving) -> Fate {
+        let flight = &self.flights[row.flight as usize];
+        let is_source = row.hop == flight.source;
+        let (wire, ends) = (flight.wire(row.first), flight.ends(row.first, row.count));
+        let is_closed = self.is_closed();
+        let transmission = if is_source && is_closed {
+            self.leaves_sender(row)
+        } else {
+            Transmission::First
+        };
+        if is_source && ends && transmission == Transmission::First {
+            let time = self.servers[server as usize].free;
+            self.flights[row.flight as usize].sent = Some(time);
+            self.calendar.add(time, Event::Sent(row.flight));
+        }
+        if is_closed {
+            self.depart(server, train, wire)
+        } else {
+            Fate::Goes(0)
+        }
+    }
+
+    /// Notes when packets are at an end of their way.
+    fn reach_end(&mut self, row: &Serving, time: Fine, mark: Mark) {
+        let time = time + self.end;
+        let leaf = self.hops[row.hop as usize].leaf;
+        let flight = &mut self.flights[row.flight as usize];
+        if flight.ends.is_some() {
+            let marked = u32::from(mark == Mark::Congested);
+            let event = Event::Delivered(row.flight, 2 * row.first + marked);
+            self.calendar.add(time, event);
+        } else if flight.ends(row.first, row.count) && flight.care != Care::Broken {
+            *flight.arrivals.at(leaf) = Some(time);
+            self.calendar.add(time, Event::Arrived(row.flight, leaf));
+        }
     }
 
     /// Hands a train to its hop.
@@ -293,6 +359,7 @@ impl Lines {
             server,
             trains,
             tie,
+            ..
         } = &self.slots[slot as usize];
         let server = *server;
         let next_in_slot = if trains[0].count > row.count {

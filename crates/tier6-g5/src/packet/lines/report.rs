@@ -1,8 +1,9 @@
 //! What the lines tell when a run is over, or when nothing moves any more.
 
 use super::Lines;
+use crate::packet::flight::Care;
 use crate::packet::server::Halt;
-use crate::{Fabric, FabricLinkId, Wait};
+use crate::{Fabric, FabricLinkId, LinkAccount, Wait};
 
 impl Lines {
     /// Checks that nothing is left and that every link has carried what it owed.
@@ -11,14 +12,17 @@ impl Lines {
         if left > 0 {
             return Err(format!("{left} messages are still on their way"));
         }
+        let is_closed = self.is_closed();
         for (number, (server, owed)) in self.servers.iter().zip(&self.owed).enumerate() {
             let carried = server.tally.payload_bytes;
-            if carried != *owed {
+            // What is sent again is carried again.
+            if carried < *owed || carried > *owed && !is_closed {
                 return Err(format!(
                     "link {number} carried {carried} bytes of {owed} that it owed"
                 ));
             }
         }
+        self.audit_loop()?;
         let queued = self.slots.iter().flat_map(|slot| {
             let served = self.servers[slot.server as usize].serving;
             let served = served.filter(|_| slot.trains.len() == 1);
@@ -31,23 +35,99 @@ impl Lines {
         }
     }
 
+    fn audit_loop(&self) -> Result<(), String> {
+        let Some(control) = &self.control else {
+            return Ok(());
+        };
+        let held = control.buffers.iter().filter(|buffer| !buffer.is_empty());
+        let taken = control.sites.iter().filter_map(|site| site.pool);
+        // Credits of the last packets may still be on their way back.
+        let pending: u32 = self.calendar.credits();
+        let taken: u32 = taken.map(|pool| pool.taken()).sum();
+        match (held.count(), taken) {
+            (0, taken) if taken == pending => Ok(()),
+            (0, taken) => Err(format!(
+                "{taken} credits taken, {pending} on their way back"
+            )),
+            (buffers, _) => Err(format!("{buffers} switches still hold packets")),
+        }
+    }
+
+    /// Returns what a link has carried.
+    pub(crate) fn account(&self, server: u32) -> LinkAccount {
+        let account = self.servers[server as usize].account();
+        let Some(control) = &self.control else {
+            return account;
+        };
+        let site = &control.sites[server as usize];
+        LinkAccount {
+            credit_stall: site.credit_stall.to_sim(),
+            paused: site.paused.to_sim(),
+            peak_queue: account.peak_queue.max(site.peak),
+            marked: site.marked,
+            lost: site.lost,
+            resent: site.resent,
+            ..account
+        }
+    }
+
     /// Returns who waits for whom.
     pub(crate) fn waits(&self, fabric: &Fabric<'_>) -> Vec<Wait> {
         let mut waits = Vec::new();
+        let name = |server: u32| fabric.link_name(FabricLinkId(server));
         for slot in &self.slots {
             let server = &self.servers[slot.server as usize];
             let Some(train) = slot.trains.front() else {
                 continue;
             };
+            let message = self.flights[train.flight as usize].name.0;
             match server.halt {
-                Halt::None => {}
+                Halt::None if server.serving.is_some() => {}
+                Halt::None => waits.push(Wait {
+                    who: format!("message {message}"),
+                    for_whom: name(slot.server),
+                    why: "it holds no credits".to_owned(),
+                }),
                 Halt::Failed => waits.push(Wait {
-                    who: format!("message {}", self.flights[train.flight as usize].name.0),
-                    for_whom: fabric.link_name(FabricLinkId(slot.server)),
+                    who: format!("message {message}"),
+                    for_whom: name(slot.server),
                     why: "the link has failed".to_owned(),
                 }),
+                Halt::Paused => {
+                    waits.push(Wait {
+                        who: format!("message {message}"),
+                        for_whom: name(slot.server),
+                        why: "the link is paused".to_owned(),
+                    });
+                }
+            }
+            // What came by a link and waits here keeps that link waiting.
+            let feeder = slot.tie.checked_sub(1);
+            let feeder = feeder.filter(|feeder| (*feeder as usize) < self.servers.len());
+            if let Some(feeder) = feeder {
+                let why = match self.servers[feeder as usize].halt {
+                    Halt::Paused => "paused while its packets wait there",
+                    Halt::None => "its credits are held by packets that wait there",
+                    Halt::Failed => continue,
+                };
+                waits.push(Wait {
+                    who: name(feeder),
+                    for_whom: name(slot.server),
+                    why: why.to_owned(),
+                });
             }
         }
+        for (number, flight) in self.flights.iter().enumerate() {
+            let is_spare = self.spare.iter().any(|spare| *spare as usize == number);
+            if flight.care == Care::Broken && !is_spare {
+                waits.push(Wait {
+                    who: format!("message {}", flight.name.0),
+                    for_whom: "a packet that was lost".to_owned(),
+                    why: "no link layer sends it again".to_owned(),
+                });
+            }
+        }
+        waits.sort();
         waits.dedup();
         waits
     }

@@ -41,7 +41,9 @@ impl Lines {
         self.truncate(slot, offer.flight, excess);
         let byte = self.hops[offer.hop as usize].byte;
         let flight = &mut self.flights[offer.flight as usize];
-        flight.next -= excess;
+        if flight.ends.is_none() {
+            flight.next -= excess;
+        }
         let pump = &mut self.servers[server as usize].pump;
         if keep == 0 {
             pump.withdraw();
@@ -61,18 +63,18 @@ impl Lines {
     pub(super) fn next_offer(&mut self, server: u32) -> Option<Train> {
         let pump = &self.servers[server as usize].pump;
         let free = pump.free;
-        let (flights, hops) = (&self.flights, &self.hops);
-        let turn = pump.next(|number| {
-            let flight = &flights[number as usize];
-            let byte = hops[flight.source as usize].byte;
-            let ready = flight
-                .has_more()
-                .then(|| flight.available(flight.next, byte));
-            ready.map(|(ready, _)| ready.max(flight.order))
-        })?;
-        let byte = hops[flights[turn.flight as usize].source as usize].byte;
+        let turn = pump.next(|number| Some(self.next_packet(number)?.1))?;
+        let (first, order) = self.next_packet(turn.flight)?;
         let flight = &mut self.flights[turn.flight as usize];
-        let (available, head) = flight.available(flight.next, byte);
+        let byte = self.hops[flight.source as usize].byte;
+        let (available, head) = flight.available(first, byte);
+        if flight.ends.is_some() {
+            let train = flight.packet(turn.flight, first, order.max(free));
+            let busy = Fine::of(byte, flight.wire(first));
+            let pump = &mut self.servers[server as usize].pump;
+            pump.offered(turn, train.ready + busy);
+            return Some(train);
+        }
         let ready = available.max(free);
         let lead = ready.saturating_sub(head.max(free));
         let left = flight.packets - flight.next;
@@ -88,13 +90,10 @@ impl Lines {
         };
         let count = count.min(self.longest);
         let train = Train {
-            flight: turn.flight,
-            hop: flight.source,
-            first: flight.next,
             count,
-            ready,
             gap,
             lead,
+            ..flight.packet(turn.flight, first, ready)
         };
         flight.next += count;
         let last = Fine::of(byte, flight.wire(flight.next - 1));

@@ -265,3 +265,34 @@ fn packets_spread_over_equal_paths() {
         assert!((0.9..1.1).contains(&ratio), "{paths:?}: {ratio}");
     }
 }
+
+/// Queue pairs, windows, credits and buffers that are all large enough: handled packet by packet,
+/// and every time is that of trains through links without them.
+#[test]
+fn a_loop_that_never_binds_changes_no_time() {
+    for topology in [ring(8), star(8), fat_tree(8, 2)] {
+        for (collective, algorithm) in [
+            (Collective::AllReduce, Algorithm::Ring),
+            (Collective::AllReduce, Algorithm::HalvingDoubling),
+            (Collective::AllToAll, Algorithm::Direct),
+            (Collective::AllToAll, Algorithm::Bruck),
+        ] {
+            let open = framed(Case::ideal(
+                topology.clone(),
+                collective,
+                algorithm,
+                300_001,
+            ));
+            let mut closed = framed(Case::ideal(
+                topology.clone(),
+                collective,
+                algorithm,
+                300_001,
+            ));
+            closed.parameters.queue.buffer = Some(1 << 40);
+            let (open, closed) = (open.packet(), closed.packet());
+            assert_eq!(open.total, closed.total, "{algorithm}");
+            assert_eq!(open.packet_hops, closed.packet_hops, "{algorithm}");
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The closed loop at links and switches: admission, marks, pauses, credits, loss.
+
+use super::{Halt, Lines};
+use crate::packet::calendar::Event;
+use crate::packet::control::{Loop, Stop};
+use crate::packet::ends::short;
+use crate::packet::fine::Fine;
+use crate::packet::flight::Care;
+use crate::packet::server::Head;
+use crate::packet::train::{Mark, Room, Train};
+use crate::switch::{Arrival, PauseSignal};
+
+/// What becomes of a packet on a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It arrives, with so many credits of the buffer there.
+    Goes(u32),
+    Lost,
+}
+
+impl Lines {
+    pub(super) fn is_closed(&self) -> bool {
+        let control = self.control.as_ref();
+        control.is_some_and(|control| control.stage == Loop::Closed)
+    }
+
+    /// Closes the loop if it was asked for: from now on every packet is handled by itself.
+    pub(super) fn close_if_asked(&mut self) {
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        if control.stage != Loop::Closing {
+            return;
+        }
+        control.stage = Loop::Closed;
+        self.longest = 1;
+        for server in 0..super::index(self.servers.len()) {
+            self.keep_what_has_begun(server);
+        }
+        for slot in 0..super::index(self.slots.len()) {
+            self.uncouple(slot);
+        }
+    }
+
+    /// Takes trains apart, and lets what is on its way ask for room when it comes.
+    fn uncouple(&mut self, number: u32) {
+        let slot = &mut self.slots[number as usize];
+        let server = slot.server;
+        if slot.tie == 0 {
+            return self.nudge(server);
+        }
+        let trains = std::mem::take(&mut slot.trains).into_iter();
+        slot.trains = trains.flat_map(Train::packets).collect();
+        // Of what is served only the last packet is still there.
+        let serving = &mut self.servers[server as usize].serving;
+        if let Some(serving) = serving.as_mut().filter(|serving| serving.slot == number) {
+            let past = serving.count - 1;
+            slot.trains.drain(..past as usize);
+            serving.start += serving.gap.times(past);
+            serving.first += past;
+            serving.count = 1;
+            slot.admitted = 1;
+        }
+        if self.guards(server) {
+            let slot = &self.slots[number as usize];
+            for train in slot.trains.iter().skip(slot.admitted as usize) {
+                let time = train.ready.max(self.now);
+                self.calendar.add(time, Event::Admit(number));
+            }
+        }
+    }
+
+    /// Returns whether packets ask for room before a server.
+    pub(super) fn guards(&self, server: u32) -> bool {
+        let control = self.control.as_ref();
+        control.is_some_and(|control| control.sites[server as usize].buffer.is_some())
+    }
+
+    /// Notes that a train is coming to a server: it may be about to meet another.
+    pub(super) fn watch(&mut self, slot: u32, train: &Train) {
+        let server = self.slots[slot as usize].server;
+        if !self.guards(server) {
+            return;
+        }
+        if !self.is_closed() && self.flights[train.flight as usize].is_sheltered() {
+            return;
+        }
+        if self.is_closed() {
+            self.calendar
+                .add(train.ready.max(self.now), Event::Admit(slot));
+            return;
+        }
+        let wire = self.flights[train.flight as usize].full_wire();
+        let service = Fine::of(self.hops[train.hop as usize].byte, wire);
+        let at = &self.servers[server as usize];
+        let crowds = train.count > 1 && train.gap < service;
+        if at.free > train.ready || at.has_heads() || crowds {
+            self.ask_to_close();
+        }
+    }
+
+    pub(super) fn ask_to_close(&mut self) {
+        if let Some(control) = &mut self.control
+            && control.stage == Loop::Open
+        {
+            control.stage = Loop::Closing;
+        }
+    }
+
+    /// Lets the next packet that has come to an input ask for room.
+    pub(super) fn admit(&mut self, slot: u32) {
+        let number = slot;
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        let slot = &mut self.slots[slot as usize];
+        let at = slot.admitted as usize;
+        let Some(train) = slot.trains.get_mut(at) else {
+            return;
+        };
+        let flight = &self.flights[train.flight as usize];
+        let bytes = flight.wire(train.first);
+        let server = slot.server;
+        let site = &mut control.sites[server as usize];
+        let (Some(buffer), false) = (site.buffer, flight.is_sheltered()) else {
+            slot.admitted += 1;
+            return;
+        };
+        // Inputs of links are numbered from one.
+        let from = slot.tie - 1;
+        let queue = site.queued;
+        let input = control.sites[from as usize].input;
+        match control.buffers[buffer as usize].arrive(input, queue, bytes) {
+            Arrival::Taken(signal) => {
+                let site = &mut control.sites[server as usize];
+                site.queued += bytes;
+                site.peak = site.peak.max(site.queued);
+                slot.admitted += 1;
+                train.room = Room::Held;
+                let draw = control.marks.next_u64();
+                if control.curve.is_some_and(|curve| curve.marks(queue, draw)) {
+                    train.mark = Mark::Congested;
+                    site.marked += 1;
+                }
+                if let Some(signal) = signal {
+                    self.signal(from, signal);
+                }
+            }
+            Arrival::Dropped => {
+                control.sites[server as usize].lost += 1;
+                let train = *train;
+                slot.trains.remove(at);
+                let next = slot.trains.front().copied();
+                if at == 0
+                    && let Some(next) = next
+                {
+                    self.expose(number, &next);
+                }
+                let time = self.now + self.servers[from as usize].latency;
+                self.give_credits(from, train.credits, time);
+                self.lose(train.flight);
+            }
+        }
+    }
+
+    /// Makes the front of an input known to its server.
+    fn expose(&mut self, slot: u32, train: &Train) {
+        let ready = train.ready.max(self.flights[train.flight as usize].order);
+        let Lines { slots, servers, .. } = self;
+        let at = &slots[slot as usize];
+        let head = Head {
+            ready,
+            tie: at.tie,
+            slot,
+        };
+        servers[at.server as usize].add_head(head);
+        let server = at.server;
+        self.schedule(server, ready);
+    }
+
+    /// Tells the link before an input to stop or to go on; the signal takes the way back.
+    fn signal(&mut self, server: u32, signal: PauseSignal) {
+        let time = self.now + self.servers[server as usize].latency;
+        let event = match signal {
+            PauseSignal::Pause => Event::Pause(server),
+            PauseSignal::Resume => Event::Resume(server),
+        };
+        self.calendar.add(time, event);
+    }
+
+    pub(super) fn pause(&mut self, server: u32) {
+        if self.servers[server as usize].halt == Halt::None {
+            self.halt(server, Halt::Paused);
+        }
+    }
+
+    pub(super) fn resume(&mut self, server: u32) {
+        let at = &mut self.servers[server as usize];
+        if at.halt == Halt::Paused {
+            at.halt = Halt::None;
+            self.schedule(server, Fine::ZERO);
+        }
+    }
+
+    /// Notes that a server has something to send and does not.
+    pub(super) fn stop(&mut self, server: u32, why: Stop) {
+        if let Some(control) = &mut self.control {
+            let now = self.now;
+            control.sites[server as usize]
+                .stopped
+                .get_or_insert((now, why));
+        }
+    }
+
+    /// Returns whether a server holds the credits for a packet.
+    pub(super) fn has_credit(&self, server: u32, train: &Train) -> bool {
+        let pool = self.control.as_ref().and_then(|control| {
+            let site = &control.sites[server as usize];
+            site.pool
+        });
+        let wire = self.flights[train.flight as usize].wire(train.first);
+        pool.is_none_or(|pool| !self.is_closed() || pool.room_for(short(wire)) > 0)
+    }
+
+    /// Takes credits back at a server.
+    pub(super) fn credit(&mut self, server: u32, credits: u32) {
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        if let Some(pool) = &mut control.sites[server as usize].pool {
+            pool.restore(credits);
+        }
+        if control.sites[server as usize].stopped.is_some() {
+            self.schedule(server, Fine::ZERO);
+        }
+    }
+
+    /// Lets credits arrive at the link that they are of.
+    pub(super) fn give_credits(&mut self, server: u32, credits: u32, time: Fine) {
+        if credits > 0 {
+            let time = self.at_period(time);
+            self.calendar.add(time, Event::Credit(server, credits));
+        }
+    }
+
+    /// Returns the instant at which credits are next returned.
+    pub(super) fn at_period(&self, time: Fine) -> Fine {
+        let credits = self
+            .control
+            .as_ref()
+            .and_then(|control| control.link?.credits);
+        let period = credits.map_or(Fine::ZERO, |credits| credits.period.into());
+        if period == Fine::ZERO {
+            return time;
+        }
+        let periods = time.count_up(period);
+        period.times(periods)
+    }
+
+    /// Does what a packet that begins to be served means for buffers and credits, and says whether
+    /// it arrives.
+    pub(super) fn depart(&mut self, server: u32, train: &Train, wire: u64) -> Fate {
+        let is_sheltered = self.flights[train.flight as usize].is_sheltered();
+        let Some(control) = &mut self.control else {
+            return Fate::Goes(0);
+        };
+        let site = &mut control.sites[server as usize];
+        if let Some((since, why)) = site.stopped.take() {
+            let span = self.now.saturating_sub(since);
+            match why {
+                Stop::Credit => site.credit_stall += span,
+                Stop::Pause => site.paused += span,
+            }
+        }
+        let is_lost = !is_sheltered && site.loss > 0.0 && site.luck.chance(site.loss);
+        site.lost += u64::from(is_lost);
+        let feeder = self.slot_feeder(train);
+        let Some(control) = &mut self.control else {
+            return Fate::Goes(0);
+        };
+        let site = &mut control.sites[server as usize];
+        if let (Room::Held, Some(buffer), Some(feeder)) = (train.room, site.buffer, feeder) {
+            site.queued -= wire;
+            let input = control.sites[feeder as usize].input;
+            if let Some(signal) = control.buffers[buffer as usize].leave(input, wire) {
+                self.signal(feeder, signal);
+            }
+        }
+        if let Some(feeder) = feeder {
+            let time = self.now + self.servers[feeder as usize].latency;
+            self.give_credits(feeder, train.credits, time);
+        }
+        let credits = self.take_credits(server, wire);
+        if is_lost {
+            let server_latency = self.servers[server as usize].latency;
+            let time = self.servers[server as usize].free + server_latency.times(2);
+            self.give_credits(server, credits, time);
+            self.lose(train.flight);
+            return Fate::Lost;
+        }
+        Fate::Goes(credits)
+    }
+
+    /// Returns the link by which a packet came to its hop; none for a chip's own, and for sums.
+    fn slot_feeder(&self, train: &Train) -> Option<u32> {
+        let hop = self.hops[train.hop as usize];
+        let tie = self.slots[hop.slot as usize].tie;
+        let link = tie.checked_sub(1)?;
+        ((link as usize) < self.servers.len()).then_some(link)
+    }
+
+    /// Takes the credits that a packet needs at the end of a link; returns how many.
+    fn take_credits(&mut self, server: u32, wire: u64) -> u32 {
+        let control = self.control.as_mut();
+        let pool = control.and_then(|control| control.sites[server as usize].pool.as_mut());
+        pool.and_then(|pool| pool.take(short(wire))).unwrap_or(0)
+    }
+
+    /// Notes that a packet is gone.
+    pub(super) fn lose(&mut self, number: u32) {
+        let flight = &mut self.flights[number as usize];
+        match &mut flight.ends {
+            Some(ends) => ends.pending -= 1,
+            None => flight.care = Care::Broken,
+        }
+        self.retire_if_done(number);
+    }
+}

@@ -1,0 +1,438 @@
+//! The closed loop at the chips: windows, acknowledgements, retransmission, rates.
+
+use tier6_units::SimTime;
+
+use super::{Hop, Lines};
+use crate::AckMerge;
+use crate::network::Notice;
+use crate::packet::calendar::Event;
+use crate::packet::control::Control;
+use crate::packet::ends::{Answer, Ends, Stage, short};
+use crate::packet::fine::Fine;
+use crate::packet::server::Serving;
+use crate::packet::train::{Mark, Train};
+use crate::paxi::Outstanding;
+use crate::rc_link::{Answer as Acknowledge, CreditPool, Reaction, Transmission, Urgency};
+
+impl Lines {
+    /// Gives a flight a queue pair, if the loop is closed.
+    pub(super) fn open_ends(&mut self, number: u32) {
+        if !self.is_closed() {
+            return;
+        }
+        let flight = &mut self.flights[number as usize];
+        let Some(Control {
+            link: Some(link),
+            dcqcn,
+            credits,
+            ..
+        }) = self.control.as_deref()
+        else {
+            return;
+        };
+        if flight.is_sheltered() {
+            return;
+        }
+        let pool = credits.map(|credits| CreditPool::new(&credits));
+        let mut ends = Ends::new(link, flight.packets, pool);
+        if let Some(dcqcn) = dcqcn {
+            let byte = self.hops[flight.source as usize].byte;
+            ends.control_rate(dcqcn, byte.rate());
+        }
+        flight.ends = Some(Box::new(ends));
+        let leader = flight.leader;
+        self.flights[leader as usize].unretired += 1;
+    }
+
+    /// Returns which packet a flight sends next and when it is there, if anything lets it go.
+    pub(super) fn next_packet(&self, number: u32) -> Option<(u32, Fine)> {
+        let flight = &self.flights[number as usize];
+        let hop = self.hops[flight.source as usize];
+        let Some(ends) = &flight.ends else {
+            let has_more = flight.next < flight.packets;
+            let (ready, _) = flight.available(flight.next, hop.byte);
+            return has_more.then(|| (flight.next, ready.max(flight.order)));
+        };
+        if self
+            .outstanding(hop.server)
+            .is_some_and(|open| open.room() == 0)
+        {
+            return None;
+        }
+        let packet = ends.next(|packet| flight.wire(packet))?;
+        let (ready, _) = flight.available(packet, hop.byte);
+        Some((packet, ready.max(flight.order).max(ends.held)))
+    }
+
+    fn outstanding(&self, server: u32) -> Option<&Outstanding> {
+        let control = self.control.as_ref()?;
+        let chip = control.sites[server as usize].chip?;
+        control.chips[chip as usize].outstanding.as_ref()
+    }
+
+    /// Lets a pump think again about what it offers.
+    pub(super) fn nudge(&mut self, server: u32) {
+        let own = self.servers[server as usize].inputs.first();
+        let Some((0, slot)) = own.copied() else {
+            return;
+        };
+        self.withdraw(server, slot, self.now);
+        if self.is_drained(server, slot) {
+            self.offer(server, slot);
+        }
+    }
+
+    /// Returns whether an offered packet still is the one to go; if its rate holds it, notes until
+    /// when.
+    pub(super) fn may_go(&mut self, train: &Train) -> bool {
+        let next = self.next_packet(train.flight);
+        let flight = &mut self.flights[train.flight as usize];
+        let wire = flight.wire(train.first);
+        let Some(ends) = &mut flight.ends else {
+            return true;
+        };
+        if next.is_none_or(|(packet, time)| packet != train.first || time > self.now) {
+            return false;
+        }
+        let Some(rate) = ends
+            .rate
+            .as_mut()
+            .filter(|rate| !rate.dcqcn.is_at_line_rate())
+        else {
+            return true;
+        };
+        let pace = rate.dcqcn.pace();
+        match rate.budget.grant(short(wire), pace, self.now.to_sim()) {
+            Ok(()) => true,
+            Err(until) => {
+                ends.held = Fine::from(until).max(self.now + Fine::from_bits(1));
+                false
+            }
+        }
+    }
+
+    /// Notes that a packet leaves its sender; returns whether it does for the first time.
+    pub(super) fn leaves_sender(&mut self, row: &Serving) -> Transmission {
+        let now = self.now.to_sim();
+        let flight = &mut self.flights[row.flight as usize];
+        let wire = flight.wire(row.first);
+        let Some(ends) = &mut flight.ends else {
+            return Transmission::First;
+        };
+        let frame = ends.sender.send(now);
+        let frame = frame.expect("Invariant: asked just before");
+        ends.pending += 1;
+        if let Some(pool) = &mut ends.credits {
+            pool.take(short(wire));
+        }
+        if let Some(rate) = &mut ends.rate {
+            rate.dcqcn.on_sent(wire);
+        }
+        let Hop { server, .. } = self.hops[row.hop as usize];
+        if let Some(control) = &mut self.control {
+            let site = &mut control.sites[server as usize];
+            site.resent += u64::from(frame.transmission == Transmission::Again);
+            if let Some(chip) = site.chip
+                && let Some(open) = &mut control.chips[chip as usize].outstanding
+                && frame.transmission == Transmission::First
+            {
+                open.admit(1);
+            }
+        }
+        self.set_deadline(row.flight);
+        frame.transmission
+    }
+
+    /// Sees to it that the sender looks at its deadline.
+    fn set_deadline(&mut self, number: u32) {
+        let ends = self.flights[number as usize].ends.as_mut();
+        let Some(ends) = ends else {
+            return;
+        };
+        let Some(deadline) = ends.sender.deadline().filter(|time| *time < SimTime::NEVER) else {
+            return;
+        };
+        if ends.timer.is_none_or(|timer| deadline < timer) {
+            ends.timer = Some(deadline);
+            ends.pending += 1;
+            let time = Fine::from(deadline).max(self.now);
+            self.calendar.add(time, Event::Deadline(number));
+        }
+    }
+
+    /// Handles a packet at its receiver; returns what the chips hear.
+    pub(super) fn delivered(&mut self, number: u32, packet: u32, mark: Mark) -> Option<Notice> {
+        let now = self.now.to_sim();
+        let flight = &mut self.flights[number as usize];
+        let wire = flight.wire(packet);
+        let is_last = packet + 1 == flight.packets;
+        let ends = flight.ends.as_mut()?;
+        ends.pending -= 1;
+        let mut answers = Vec::new();
+        if let Some(pool) = &ends.credits {
+            answers.push(Answer::Credits(pool.of(short(wire))));
+        }
+        if let Some(rate) = &mut ends.rate
+            && mark == Mark::Congested
+            && rate.notices.on_marked(now)
+        {
+            answers.push(Answer::Congestion);
+        }
+        let urgency = if is_last {
+            Urgency::Force
+        } else {
+            Urgency::Merge
+        };
+        let sequence = ends.sender.sequence_of(packet.into());
+        let mut marks = false;
+        match ends.receiver.on_frame(sequence, urgency) {
+            Reaction::Take { answer, nak, .. } => {
+                match answer {
+                    Acknowledge::Now(expected) => answers.push(Answer::Ack(expected)),
+                    Acknowledge::Mark => marks = true,
+                    Acknowledge::Merged => {}
+                }
+                answers.extend(nak.map(Answer::Nak));
+            }
+            Reaction::Again(expected) => answers.push(Answer::Ack(expected)),
+            Reaction::Gap { nak } => answers.extend(nak.map(Answer::Nak)),
+        }
+        let is_whole = ends.receiver.expected() == u64::from(flight.packets);
+        for answer in answers {
+            self.answer(number, answer);
+        }
+        if marks {
+            self.mark_for_scan(number);
+        }
+        let flight = &mut self.flights[number as usize];
+        let ends = flight.ends.as_mut()?;
+        if is_whole && ends.stage == Stage::Moving {
+            ends.stage = Stage::Arrived;
+            let leader = flight.leader;
+            let notice = self.whole(leader);
+            self.retire_if_done(number);
+            return notice;
+        }
+        self.retire_if_done(number);
+        None
+    }
+
+    /// Sends an answer back.
+    fn answer(&mut self, number: u32, answer: Answer) {
+        let flight = &mut self.flights[number as usize];
+        let mut time = self.now + flight.back;
+        if let Some(ends) = &mut flight.ends {
+            ends.pending += 1;
+        }
+        if let Answer::Credits(_) = answer {
+            time = self.at_period(time);
+        }
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        let at = match control.spare_answers.pop() {
+            Some(at) => {
+                control.answers[at as usize] = (number, answer);
+                at
+            }
+            None => {
+                control.answers.push((number, answer));
+                super::index(control.answers.len() - 1)
+            }
+        };
+        self.calendar.add(time, Event::Answer(at));
+    }
+
+    /// Lets the scanner of the receiving chip acknowledge in its turn.
+    fn mark_for_scan(&mut self, number: u32) {
+        let flight = &mut self.flights[number as usize];
+        let exit = flight.exit;
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        let merge = control.link.map(|link| link.ack);
+        let Some(AckMerge::Every(visit)) = merge else {
+            return;
+        };
+        if let Some(ends) = &mut flight.ends {
+            ends.pending += 1;
+        }
+        let scanner = control.scanners[exit as usize]
+            .get_or_insert_with(|| crate::rc_link::AckScanner::new(visit));
+        if let Some(time) = scanner.mark(number, self.now.to_sim()) {
+            self.calendar
+                .add(Fine::from(time).max(self.now), Event::Visit(exit));
+        }
+    }
+
+    pub(super) fn visit(&mut self, exit: u32) {
+        let now = self.now.to_sim();
+        let control = self.control.as_mut();
+        let Some(scanner) = control.and_then(|control| control.scanners[exit as usize].as_mut())
+        else {
+            return;
+        };
+        let (number, next) = scanner.visit(now);
+        if let Some(time) = next {
+            self.calendar
+                .add(Fine::from(time).max(self.now), Event::Visit(exit));
+        }
+        let Some(ends) = &mut self.flights[number as usize].ends else {
+            return;
+        };
+        ends.pending -= 1;
+        if let Some(expected) = ends.receiver.acknowledge() {
+            self.answer(number, Answer::Ack(expected));
+        }
+        self.retire_if_done(number);
+    }
+
+    /// Handles an answer at the sender.
+    pub(super) fn answered(&mut self, at: u32) -> Option<Notice> {
+        let control = self.control.as_mut()?;
+        let (number, answer) = control.answers[at as usize];
+        control.spare_answers.push(at);
+        let now = self.now.to_sim();
+        let flight = &mut self.flights[number as usize];
+        let Hop { server, .. } = self.hops[flight.source as usize];
+        let ends = flight.ends.as_mut()?;
+        ends.pending -= 1;
+        let (mut freed, mut fatal) = (0, None);
+        match answer {
+            Answer::Ack(expected) => freed = ends.sender.on_ack(expected, now),
+            Answer::Nak(missing) => match ends.sender.on_nak(missing, now) {
+                Ok(acknowledged) => freed = acknowledged,
+                Err(gave_up) => fatal = Some(gave_up.retries),
+            },
+            Answer::Credits(credits) => {
+                if let Some(pool) = &mut ends.credits {
+                    pool.restore(credits);
+                }
+            }
+            Answer::Congestion => {
+                if let Some(rate) = &mut ends.rate {
+                    rate.dcqcn.on_cnp(now);
+                }
+            }
+        }
+        if let Some(retries) = fatal {
+            return self.give_up(number, retries);
+        }
+        self.free_requests(server, freed);
+        self.set_deadline(number);
+        self.set_raise(number);
+        self.nudge(server);
+        self.retire_if_done(number);
+        None
+    }
+
+    fn give_up(&mut self, number: u32, retries: u32) -> Option<Notice> {
+        let leader = self.flights[number as usize].leader;
+        let id = self.flights[leader as usize].name;
+        let ends = self.flights[number as usize].ends.as_mut()?;
+        ends.stage = Stage::Fatal;
+        Some(Notice::Fatal { id, retries })
+    }
+
+    /// Counts answered requests, and lets other pumps of the chip go on if all waited for them.
+    fn free_requests(&mut self, server: u32, freed: u64) {
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        let Some(chip) = control.sites[server as usize].chip else {
+            return;
+        };
+        let chip = &mut control.chips[chip as usize];
+        let Some(open) = chip.outstanding.as_mut().filter(|_| freed > 0) else {
+            return;
+        };
+        let was_full = open.room() == 0;
+        open.answer(u32::try_from(freed).unwrap_or(u32::MAX));
+        if was_full {
+            let servers = chip.servers.clone();
+            for other in servers.into_iter().filter(|other| *other != server) {
+                self.nudge(other);
+            }
+        }
+    }
+
+    /// Looks at a sender's deadline.
+    pub(super) fn deadline(&mut self, number: u32) -> Option<Notice> {
+        let now = self.now.to_sim();
+        let flight = &mut self.flights[number as usize];
+        let Hop { server, .. } = self.hops[flight.source as usize];
+        let ends = flight.ends.as_mut()?;
+        ends.pending -= 1;
+        ends.timer = None;
+        if ends.stage == Stage::Moving || ends.stage == Stage::Arrived {
+            if let Err(gave_up) = ends.sender.on_timer(now) {
+                return self.give_up(number, gave_up.retries);
+            }
+            self.set_deadline(number);
+            self.nudge(server);
+        }
+        self.retire_if_done(number);
+        None
+    }
+
+    /// Sees to it that a sender below line rate raises its rate.
+    fn set_raise(&mut self, number: u32) {
+        let Some(ends) = &mut self.flights[number as usize].ends else {
+            return;
+        };
+        let next = ends.rate.as_ref().and_then(|rate| rate.dcqcn.next_timer());
+        if let Some(time) = next
+            && ends.raise.is_none()
+            && ends.stage == Stage::Moving
+        {
+            ends.raise = Some(time);
+            ends.pending += 1;
+            self.calendar
+                .add(Fine::from(time).max(self.now), Event::Raise(number));
+        }
+    }
+
+    pub(super) fn raise(&mut self, number: u32) {
+        let now = self.now.to_sim();
+        let flight = &mut self.flights[number as usize];
+        let Hop { server, .. } = self.hops[flight.source as usize];
+        let Some(ends) = &mut flight.ends else {
+            return;
+        };
+        ends.pending -= 1;
+        ends.raise = None;
+        if let Some(rate) = &mut ends.rate {
+            rate.dcqcn.on_timer(now);
+            if rate.dcqcn.is_at_line_rate() {
+                ends.held = Fine::ZERO;
+            }
+        }
+        self.set_raise(number);
+        self.nudge(server);
+        self.retire_if_done(number);
+    }
+
+    /// Forgets a flight of which nothing is under way any more.
+    pub(super) fn retire_if_done(&mut self, number: u32) {
+        let flight = &mut self.flights[number as usize];
+        let Hop { server, .. } = self.hops[flight.source as usize];
+        let Some(ends) = &mut flight.ends else {
+            return;
+        };
+        if ends.stage == Stage::Arrived && ends.sender.acknowledged() == u64::from(flight.packets) {
+            ends.stage = Stage::Acknowledged;
+            self.servers[server as usize].pump.leave(number);
+        }
+        let flight = &mut self.flights[number as usize];
+        if let Some(ends) = &flight.ends
+            && ends.stage == Stage::Acknowledged
+            && ends.pending == 0
+            && flight.sent.is_none()
+        {
+            let leader = flight.leader;
+            flight.ends = None;
+            self.flights[leader as usize].unretired -= 1;
+            self.forget_if_done(leader);
+        }
+    }
+}
