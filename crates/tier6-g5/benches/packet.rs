@@ -1,0 +1,149 @@
+//! Speed and memory of runs at `packet` fidelity, against the bare event queue in the same run.
+//!
+//! The reference is the hold model: a binary heap with 1,024 pending events, from which the first
+//! is taken and to which a new one is added, nothing else. A shared machine is slow in bursts, so
+//! reference and subjects take turns, and the least time counts.
+//!
+//! Words on the command line choose the cases whose names contain one of them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
+
+use tier6_collective::{Collective, Grain};
+use tier6_g5::{
+    ExchangeOrder, ExchangeProgram, Fabric, G5Parameters, Job, PacketNetwork, Paxi, Program,
+    RcLink, Recording, RingPace, RingProgram, RunOptions, RunResult, run,
+};
+use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
+use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
+
+const TURNS: u32 = 3;
+
+fn main() {
+    let words: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let (ring_8, ring_1024, star_64) = (ring(8), ring(1024), star(64));
+    let cases: [(&str, &dyn Fn() -> u64); 5] = [
+        ("hold model, 6.3 M events", &|| hold(1024, 6_300_000)),
+        ("ring of 8, 1 GiB", &|| all_reduce(&ring_8, 1 << 30)),
+        ("star of 64, ring, 1 GiB", &|| all_reduce(&star_64, 1 << 30)),
+        ("ring of 1,024, 64 MiB", &|| {
+            all_reduce(&ring_1024, 64 << 20)
+        }),
+        ("all to all, star of 64, 16 MiB", &|| {
+            all_to_all(&star_64, 16 << 20)
+        }),
+    ];
+    let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+    let mut least = [(Duration::MAX, 0); 5];
+    for _ in 0..TURNS {
+        for ((name, work), least) in cases.iter().zip(&mut least) {
+            if is_wanted(name) {
+                let clock = Instant::now();
+                let count = std::hint::black_box(work());
+                *least = (*least).min((clock.elapsed(), count));
+            }
+        }
+    }
+    for ((name, _), (time, count)) in cases.iter().zip(least) {
+        if time < Duration::MAX {
+            let seconds = time.as_secs_f64();
+            let rate = count as f64 / seconds * 1e-6;
+            println!("{name:32} {:9.1} ms, {rate:10.1} M/s", seconds * 1e3);
+        }
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+    println!("{}", peak.unwrap_or("VmHWM: unknown"));
+}
+
+/// Takes so many events off a heap and adds a new one each time.
+fn hold(pending: u32, events: u64) -> u64 {
+    let mut heap = BinaryHeap::new();
+    let mut state = 1_u64;
+    let mut gap = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % 1_000_000
+    };
+    for number in 0..pending {
+        heap.push(Reverse((gap(), number, number)));
+    }
+    for number in 0..events {
+        if let Some(Reverse((time, _, payload))) = heap.pop() {
+            #[expect(clippy::cast_possible_truncation, reason = "a number like any other")]
+            heap.push(Reverse((time + gap(), number as u32, payload)));
+        }
+    }
+    events
+}
+
+fn uniform(n_chips: u32, fabric: FabricSpec) -> Topology {
+    let (rate, latency) = (GbPerSec::new(50.0), Micros::new(0.5));
+    let spec = SystemSpec::uniform(n_chips, fabric, rate, latency);
+    spec.resolve().expect("a uniform system is one")
+}
+
+fn ring(n_chips: u32) -> Topology {
+    uniform(n_chips, FabricSpec::Ring { orders: Vec::new() })
+}
+
+fn star(n_chips: u32) -> Topology {
+    let switch = "switch".into();
+    uniform(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+}
+
+/// Segments of 1,344 B in frames of 1,402 B, nothing else.
+fn framed() -> G5Parameters {
+    let mut parameters = G5Parameters::ideal();
+    parameters.paxi = Some(Paxi::defaults(1));
+    parameters.rc_link = Some(RcLink {
+        credits: None,
+        ..RcLink::defaults()
+    });
+    parameters
+}
+
+fn all_reduce(topology: &Topology, bytes: u64) -> u64 {
+    let program = RingProgram::new(
+        Collective::AllReduce,
+        topology.n_chips(),
+        Bytes::new(bytes),
+        Grain::Message,
+        RingPace::Arrival,
+    );
+    packet_hops(&program.expect("a ring of two or more"), topology)
+}
+
+fn all_to_all(topology: &Topology, bytes: u64) -> u64 {
+    let program = ExchangeProgram::new(
+        topology.n_chips(),
+        Bytes::new(bytes),
+        Grain::Message,
+        ExchangeOrder::AllAtOnce,
+    );
+    packet_hops(&program.expect("two ranks or more"), topology)
+}
+
+fn packet_hops(program: &dyn Program, topology: &Topology) -> u64 {
+    simulate(program, topology, &framed()).packet_hops
+}
+
+fn simulate(program: &dyn Program, topology: &Topology, parameters: &G5Parameters) -> RunResult {
+    let chips: Vec<ChipId> = (0..program.ranks()).map(ChipId::new).collect();
+    let mut fabric = Fabric::new(topology, parameters, &[], 0).expect("no faults");
+    let job = Job {
+        program,
+        chips: &chips,
+        start: SimTime::ZERO,
+        flow: 0,
+    };
+    let mut options = RunOptions::new();
+    options.critical_path = Recording::Off;
+    let network = &mut PacketNetwork::new(parameters);
+    run(&[job], &mut fabric, network, parameters, &options).expect("it ends")
+}
