@@ -19,7 +19,7 @@ const EVENTS: u32 = 2_000_000;
 #[derive(Clone, Copy)]
 struct Event {
     id: u32,
-    _rest: [u32; 2],
+    rest: [u32; 2],
 }
 
 #[derive(Clone, Copy)]
@@ -107,13 +107,13 @@ fn hold_agenda(pending: u32, delays: &[u64]) -> u64 {
     let mut delay = delays.iter().cycle();
     let mut next = || SimTime::from_ps(*delay.next().expect("Invariant: a cycle has no end"));
     for id in 0..pending {
-        let _rest = [0; 2];
-        agenda.at(next(), Event { id, _rest });
+        let rest = [id; 2];
+        agenda.at(next(), Event { id, rest });
     }
     let mut sum = 0;
     for _ in 0..EVENTS {
         let (time, event) = agenda.pop().expect("Invariant: never empty");
-        sum ^= time.ps() ^ u64::from(event.id);
+        sum ^= time.ps() ^ u64::from(event.id ^ event.rest[0]);
         agenda.at(time + next(), event);
     }
     sum

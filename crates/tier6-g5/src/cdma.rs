@@ -32,8 +32,13 @@ impl Cdma {
     /// Returns what a byte of a message takes on the engines that it goes over: units/k times the
     /// chip's own. Zero when the engines have no rate of their own.
     pub fn pace(&self, bytes: u64) -> ByteTime {
+        self.pace_of(self.engines(bytes))
+    }
+
+    /// Returns what a byte takes on so many engines.
+    pub(crate) fn pace_of(&self, engines: u32) -> ByteTime {
         match self.rate {
-            Some(rate) => rate.scaled(self.units, self.engines(bytes)),
+            Some(rate) => rate.scaled(self.units, engines),
             None => ByteTime::ZERO,
         }
     }

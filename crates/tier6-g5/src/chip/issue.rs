@@ -137,7 +137,10 @@ impl Chips<'_> {
         };
         let nominal = path.map_or_else(Nominal::default, |path| Nominal {
             latency: self.cdma.start + path.latency,
-            transfer: path.byte_time.max(self.cdma.pace_of(engines)).of_bytes(bytes),
+            transfer: path
+                .byte_time
+                .max(self.cdma.pace_of(engines))
+                .of_bytes(bytes),
             reduce: SimTime::ZERO,
         });
         let ready = world.now();
@@ -252,7 +255,7 @@ impl Chips<'_> {
         let now = world.now();
         let flight = &mut self.flights[id];
         flight.left = now;
-        let bytes = flight.bytes;
+        let (bytes, engines) = (flight.bytes, flight.engines);
         let path = flight
             .path
             .expect("Invariant: only what leaves a chip is sent");
@@ -267,7 +270,7 @@ impl Chips<'_> {
             id: MessageId(id),
             path: path.path,
             bytes,
-            pace: self.cdma.pace_of(flight.engines),
+            pace: self.cdma.pace_of(engines),
         });
     }
 
