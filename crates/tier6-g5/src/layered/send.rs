@@ -96,13 +96,10 @@ impl LayeredNetwork {
                 let route = self.chooser().choose(0, flow, number, n_routes);
                 route.unwrap_or(0)
             }
-            PathChoice::PerFlow
-            | PathChoice::SubFlows(_)
-            | PathChoice::RoundRobin
-            | PathChoice::Preferred => {
-                #[expect(clippy::cast_possible_truncation, reason = "below `n_routes`")]
-                let route = (number % u64::from(n_routes)) as u32;
-                route
+            // Queue pairs begin at different routes, or all would be on the same one at a time.
+            PathChoice::RoundRobin => turn(number + u64::from(pair), n_routes),
+            PathChoice::PerFlow | PathChoice::SubFlows(_) | PathChoice::Preferred => {
+                turn(number, n_routes)
             }
         }
     }
@@ -381,6 +378,12 @@ impl LayeredNetwork {
         self.line_up(pair, context.fabric);
         self.arm_timeout(pair, context);
     }
+}
+
+fn turn(number: u64, n_routes: u32) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "below `n_routes`")]
+    let route = (number % u64::from(n_routes)) as u32;
+    route
 }
 
 /// Returns when the sender's engines have a segment ready for a link: its head, or later when its

@@ -218,7 +218,7 @@ impl RcSender {
             Recovery::GoBackN => {
                 let freed = self.on_ack(missing.first, now);
                 if self.space.of(self.acked) == missing.first && self.acked < self.reached {
-                    self.go_back(now)?;
+                    self.go_back()?;
                 }
                 Ok(freed)
             }
@@ -248,15 +248,16 @@ impl RcSender {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return Ok(());
         }
-        self.go_back(now)
+        self.go_back()
     }
 
-    /// Moves every unacknowledged slot back to waiting (all of them, or the oldest alone).
-    fn go_back(&mut self, now: SimTime) -> Result<(), QueuePairFatal> {
+    /// Moves every unacknowledged slot back to waiting (all of them, or the oldest alone). The time
+    /// runs again when one is sent: what cannot be sent is not silence.
+    fn go_back(&mut self) -> Result<(), QueuePairFatal> {
         self.attempts += 1;
+        self.deadline = None;
         if self.attempts > self.retries {
             self.state = QueuePair::Fatal;
-            self.deadline = None;
             return Err(QueuePairFatal {
                 retries: self.retries,
             });
@@ -267,7 +268,6 @@ impl RcSender {
                 self.missing.push_front((self.acked, self.acked + 1));
             }
         }
-        self.deadline = Some(now + self.timeout);
         Ok(())
     }
 
@@ -427,6 +427,7 @@ mod tests {
             assert_eq!(sender.on_timer(now), Ok(()), "not due");
             now = sender.deadline().unwrap();
             assert_eq!(sender.on_timer(now), Ok(()));
+            assert_eq!(sender.deadline(), None, "nothing is on the wire");
         }
         send_all(&mut sender, now);
         now = sender.deadline().unwrap();
