@@ -37,7 +37,8 @@ fn main() {
         return print_memory(n_ranks.parse().expect("Invariant: we wrote it"));
     }
     let (ring, star, tree) = (ring(1024), star(256), fat_tree(256, 16));
-    let cases: [(&str, &dyn Fn() -> u64); 6] = [
+    let uneven = self::star(64);
+    let cases: [(&str, &dyn Fn() -> u64); 7] = [
         ("hold model, 6.3 M events", &|| hold(1024, 6_300_000)),
         ("hold model, 195,840 of 65,280", &|| hold(65_280, 195_840)),
         ("ring of 1,024, network alone", &|| {
@@ -46,9 +47,12 @@ fn main() {
         ("ring of 1,024, run", &|| all_reduce(&ring)),
         ("all to all, star of 256, run", &|| all_to_all(&star)),
         ("all to all, fat tree of 256, run", &|| all_to_all(&tree)),
+        ("uneven, star of 64, network alone", &|| {
+            all_to_all_uneven(&uneven)
+        }),
     ];
     let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
-    let mut least = [Duration::MAX; 6];
+    let mut least = [Duration::MAX; 7];
     for _ in 0..TURNS {
         for ((name, work), least) in cases.iter().zip(&mut least) {
             if is_wanted(name) {
@@ -216,6 +220,33 @@ fn shifts(topology: &Topology, steps: u32, bytes: u64) -> u64 {
                 bench.inject(to, paths[to as usize], bytes, now);
             }
         }
+    }
+    bench
+        .network
+        .audit()
+        .expect("Invariant: everything arrives");
+    last.ps()
+}
+
+/// Every rank sends to every other at once, and no two messages are alike: each end is a change
+/// for all others.
+fn all_to_all_uneven(topology: &Topology) -> u64 {
+    let n_ranks = topology.n_chips();
+    let mut bench = Bench::new(topology);
+    let (mut id, mut state) = (0, 1_u64);
+    for from in 0..n_ranks {
+        for to in (0..n_ranks).filter(|to| *to != from) {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let path = bench.lay(from, to);
+            bench.inject(id, path, 100_000 + (state >> 44), SimTime::ZERO);
+            id += 1;
+        }
+    }
+    let mut last = SimTime::ZERO;
+    while let Some(now) = bench.next() {
+        last = now;
     }
     bench
         .network

@@ -208,8 +208,9 @@ impl FlowNetwork {
         alone
     }
 
-    /// Takes a flow off its links. Where others stay they are to be shared anew.
-    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>) -> Ended {
+    /// Takes a flow off its links. Where others stay they are to be shared anew, unless this
+    /// search has met them.
+    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>, search: u32) -> Ended {
         let place = &mut self.flows[slot as usize];
         let ended = Ended {
             message: place.message,
@@ -226,7 +227,7 @@ impl FlowNetwork {
             link.load -= 1;
             if link.load == 0 {
                 link.members.clear();
-            } else {
+            } else if link.search != search {
                 self.changed.push(one.link.0);
             }
         }
@@ -279,7 +280,8 @@ impl FlowNetwork {
         match passed {
             Passed::Sender { slot, version } => {
                 if self.flows[slot as usize].version == version {
-                    let ended = self.vacate(slot, context.fabric);
+                    let next_search = self.solver.searches + 1;
+                    let ended = self.vacate(slot, context.fabric, next_search);
                     self.tell(ended, now, context);
                 }
             }

@@ -17,7 +17,7 @@ const SAME: f64 = 1e-14;
 pub(super) struct Solver {
     max_min: MaxMin,
     /// How many searches there have been.
-    searches: u32,
+    pub(super) searches: u32,
     /// Links and flows of the piece that is searched, numbered as for `max_min`.
     links: Vec<u32>,
     flows: Vec<u32>,
@@ -103,7 +103,7 @@ impl Solver {
         let flow = &network.flows[member.slot as usize];
         if flow.end <= now {
             let number = flow.number;
-            let ended = network.vacate(member.slot, fabric);
+            let ended = network.vacate(member.slot, fabric, self.searches);
             self.ended.push((number, ended));
             return false;
         }

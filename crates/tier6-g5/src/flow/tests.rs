@@ -2,12 +2,15 @@
 
 use proptest::prelude::*;
 use tier6_des::Agenda;
-use tier6_system::{ChipId, FabricSpec, LinkId, SystemSpec, Topology};
+use tier6_system::{
+    ChipId, CrossRail, FabricSpec, FatTreeSpec, LinkId, SystemSpec, Topology, Wiring,
+};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
 
+use super::max_min::MaxMin;
 use super::{FlowEvent, FlowNetwork};
-use crate::network::{Context, Message, MessageId, Network, Notice};
-use crate::{Fabric, Fault, G5Parameters, PathRequest};
+use crate::network::{Context, Message, MessageId, Network, Notice, PathId};
+use crate::{Fabric, Fault, G5Parameters, PathChoice, PathRequest};
 
 /// 20 ps per byte.
 const RATE: GbPerSec = GbPerSec::new(50.0);
@@ -70,13 +73,19 @@ struct Outcome {
 
 fn run(topology: &Topology, faults: &[Fault], script: &[Send]) -> Outcome {
     let mut fabric = Fabric::new(topology, &G5Parameters::ideal(), faults, 0).unwrap();
-    let paths: Vec<_> = script
-        .iter()
-        .map(|send| {
-            let (from, to) = (ChipId::new(send.from), ChipId::new(send.to));
-            fabric.lay(PathRequest::Send { from, to, flow: 0 }).unwrap()
-        })
-        .collect();
+    let paths = lay(&mut fabric, script);
+    run_on(&fabric, &paths, script)
+}
+
+fn lay(fabric: &mut Fabric<'_>, script: &[Send]) -> Vec<PathId> {
+    let path = |send: &Send| {
+        let (from, to) = (ChipId::new(send.from), ChipId::new(send.to));
+        fabric.lay(PathRequest::Send { from, to, flow: 0 }).unwrap()
+    };
+    script.iter().map(path).collect()
+}
+
+fn run_on(fabric: &Fabric<'_>, paths: &[PathId], script: &[Send]) -> Outcome {
     let mut agenda: Agenda<Event> = Agenda::new();
     for (number, send) in (0..).zip(script) {
         agenda.at(SimTime::from_ps(send.at), Event::Inject(number));
@@ -89,14 +98,14 @@ fn run(topology: &Topology, faults: &[Fault], script: &[Send]) -> Outcome {
     };
     let mut notices = Vec::new();
     outcome.network.start(&mut Context {
-        fabric: &fabric,
+        fabric,
         agenda: &mut agenda,
         notices: &mut notices,
         timeline: None,
     });
     while let Some((now, event)) = agenda.pop() {
         let mut context = Context {
-            fabric: &fabric,
+            fabric,
             agenda: &mut agenda,
             notices: &mut notices,
             timeline: None,
@@ -268,32 +277,33 @@ fn links_account_for_what_they_carried() {
 }
 
 /// The whole network solved at every arrival and end, in plain floating point.
-fn reference(topology: &Topology, script: &[Send]) -> Vec<f64> {
+fn reference(fabric: &Fabric<'_>, paths: &[PathId], script: &[Send]) -> Vec<f64> {
     struct Live {
         left: f64,
         number: usize,
-        route: Vec<LinkId>,
-        limit: f64,
     }
     let mut arrivals: Vec<usize> = (0..script.len()).collect();
     arrivals.sort_by_key(|at| std::cmp::Reverse(script[*at].at));
     let (mut live, mut now): (Vec<Live>, f64) = (Vec::new(), 0.0);
     let mut ends = vec![0.0; script.len()];
-    let mut solver = super::max_min::MaxMin::default();
+    let mut solver = MaxMin::default();
     loop {
         solver.clear();
-        topology.links().iter().for_each(|_| solver.add_link(0.05));
+        for link in fabric.links() {
+            solver.add_link(link.payload.rate().get() * 1e-3);
+        }
         for flow in &live {
-            let links = flow.route.iter();
-            links.for_each(|link| solver.add_use(link.get(), 1.0));
-            solver.add_flow(flow.limit);
+            for one in fabric.path(paths[flow.number]).uses {
+                solver.add_use(one.link.0, one.weight);
+            }
+            let pace = script[flow.number].pace;
+            solver.add_flow(pace.map_or(f64::INFINITY, |pace| 1.0 / pace));
         }
         let rates = solver.solve().to_vec();
         let times = live.iter().zip(&rates).map(|(flow, rate)| flow.left / rate);
         let next_end = now + times.fold(f64::INFINITY, f64::min);
-        let next_start = arrivals
-            .last()
-            .map_or(f64::INFINITY, |at| script[*at].at as f64);
+        let next_start = arrivals.last();
+        let next_start = next_start.map_or(f64::INFINITY, |at| script[*at].at as f64);
         let next = next_end.min(next_start);
         if next.is_infinite() {
             return ends;
@@ -310,12 +320,9 @@ fn reference(topology: &Topology, script: &[Send]) -> Vec<f64> {
             !ended
         });
         while let Some(at) = arrivals.pop_if(|at| script[*at].at as f64 <= now) {
-            let send = script[at];
             live.push(Live {
-                left: send.bytes as f64,
+                left: script[at].bytes as f64,
                 number: at,
-                route: topology.route(ChipId::new(send.from), ChipId::new(send.to)),
-                limit: send.pace.map_or(f64::INFINITY, |pace| 1.0 / pace),
             });
         }
     }
@@ -336,16 +343,69 @@ fn scripts() -> impl Strategy<Value = Vec<Send>> {
     prop::collection::vec(one, 1..40)
 }
 
+/// Three leaves of two chips under two spines, and every path over both.
+fn sprayed_tree() -> (Topology, G5Parameters) {
+    let tree = FatTreeSpec {
+        switch: "switch".into(),
+        spine: None,
+        down: Some(2),
+        spines: Some(2),
+        oversubscription: 1.0,
+        wiring: Wiring::ByNode,
+        cross_rail: CrossRail::Spine,
+    };
+    let mut parameters = G5Parameters::ideal();
+    parameters.paths = PathChoice::Spray;
+    (topology(6, FabricSpec::FatTree(tree)), parameters)
+}
+
+/// A star whose chips have engines that are slower than their links.
+fn star_of_slow_engines() -> (Topology, G5Parameters) {
+    let mut parameters = G5Parameters::ideal();
+    parameters.cdma.rate = Some(ByteTime::at(GbPerSec::new(37.0)));
+    (star(6), parameters)
+}
+
 proptest! {
     #[test]
     fn pieces_solved_one_by_one_equal_the_whole(script in scripts()) {
-        for topology in [ring(6), star(6)] {
-            let ends = sent(&topology, &script);
-            let whole = reference(&topology, &script);
-            for (end, whole) in ends.iter().zip(&whole) {
+        for (topology, parameters) in vec![
+            (ring(6), G5Parameters::ideal()),
+            (star(6), G5Parameters::ideal()),
+            sprayed_tree(),
+            star_of_slow_engines(),
+        ] {
+            let mut fabric = Fabric::new(&topology, &parameters, &[], 0).unwrap();
+            let paths = lay(&mut fabric, &script);
+            let outcome = run_on(&fabric, &paths, &script);
+            prop_assert_eq!(outcome.network.audit(), Ok(()));
+            let whole = reference(&fabric, &paths, &script);
+            for (sent, whole) in outcome.sent.iter().zip(&whole) {
+                let sent = sent.expect("everything ends") as f64;
                 // Each change rounds an end to a picosecond.
-                prop_assert!((*end as f64 - whole).abs() < 40.0, "{ends:?} {whole:?}");
+                prop_assert!((sent - whole).abs() < 40.0, "{sent} {whole}");
             }
         }
+    }
+
+    #[test]
+    fn messages_end_unless_a_link_of_theirs_fails(
+        script in scripts(),
+        link in 0..12_u32,
+        at in 0..100_000_u64,
+    ) {
+        let topology = star(6);
+        let (link, at) = (LinkId::new(link), SimTime::from_ps(at));
+        let faults = [Fault::FailedLink { link, at }];
+        let outcome = run(&topology, &faults, &script);
+        for (send, sent) in script.iter().zip(&outcome.sent) {
+            let route = topology.route(ChipId::new(send.from), ChipId::new(send.to));
+            prop_assert!(sent.is_some() || route.contains(&link));
+            if send.at > at.ps() && route.contains(&link) {
+                prop_assert_eq!(*sent, None);
+            }
+        }
+        let ended = outcome.sent.iter().flatten().count();
+        prop_assert_eq!(outcome.network.audit().is_ok(), ended == script.len());
     }
 }

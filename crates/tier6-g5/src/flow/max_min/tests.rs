@@ -29,8 +29,9 @@ impl Case {
         solver.clear();
         self.capacities.iter().for_each(|c| solver.add_link(*c));
         for (limit, uses) in &self.flows {
-            uses.iter()
-                .for_each(|(link, load)| solver.add_use(*link, *load));
+            for (link, load) in uses {
+                solver.add_use(*link, *load);
+            }
             solver.add_flow(*limit);
         }
         solver.solve().to_vec()
