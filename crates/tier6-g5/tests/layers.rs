@@ -1,4 +1,13 @@
-//! The layers at work on whole networks, against closed forms (FACTS D).
+//! The layers at work on whole networks, every packet by itself, against closed forms (FACTS D).
+
+mod fidelity {
+    use tier6_g5::{G5Parameters, LayeredNetwork};
+
+    /// Returns the network that the tests are about.
+    pub fn network(parameters: &G5Parameters, seed: u64) -> LayeredNetwork {
+        LayeredNetwork::new(parameters, seed)
+    }
+}
 
 #[path = "layers/traffic.rs"]
 mod traffic;
@@ -23,3 +32,6 @@ mod pause;
 
 #[path = "layers/deadlock.rs"]
 mod deadlock;
+
+#[path = "layers/any.rs"]
+mod any;

@@ -2,12 +2,13 @@
 
 use tier6_collective::{Algorithm, BuildOptions, Collective, build};
 use tier6_g5::{
-    CreditScope, Credits, Fabric, Fault, G5Parameters, Job, LayeredNetwork, Lowered, RunError,
-    RunOptions, RunStop, StopReason, run,
+    CreditScope, Credits, Fabric, Fault, G5Parameters, Job, Lowered, RunError, RunOptions, RunStop,
+    StopReason, run,
 };
 use tier6_system::{ChipId, FabricSpec, LinkId, Topology};
 use tier6_units::{Bytes, SimTime};
 
+use crate::fidelity::network;
 use crate::traffic::{open_layers, system};
 
 fn ring(n: u32) -> Topology {
@@ -31,7 +32,7 @@ fn all_to_all(
         start: SimTime::ZERO,
         flow: 0,
     };
-    let mut network = LayeredNetwork::new(parameters, 0);
+    let mut network = network(parameters, 0);
     let options = RunOptions::new();
     run(&[job], &mut fabric, &mut network, parameters, &options).map(|result| result.hardware)
 }

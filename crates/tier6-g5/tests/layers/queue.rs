@@ -3,7 +3,7 @@
 use tier6_g5::G5Parameters;
 use tier6_units::SimTime;
 
-use crate::traffic::{Load, PAYLOAD, complete, load, star};
+use crate::traffic::{Draws, Load, PAYLOAD, complete, load, star};
 
 /// Segments without frames, queues without bound.
 fn plain() -> G5Parameters {
@@ -48,15 +48,15 @@ fn a_port_with_random_arrivals_waits_as_m_d_1() {
     let service = PAYLOAD as f64 / 50e3;
     let alone = complete(&star, &plain(), &[load(0, senders, PAYLOAD)]).us(0);
     for (utilisation, packets, tolerance) in [(0.3, 60_000, 0.05), (0.8, 150_000, 0.06)] {
-        let mut random = Splitmix(9);
+        let mut random = Draws(9);
         let mut at = 0.0;
         let loads: Vec<Load> = (0..packets)
             .map(|_| {
-                at += -random.next().ln() * service / utilisation;
-                let from = (random.next() * f64::from(senders)) as u32;
+                at += -random.share().ln() * service / utilisation;
+                let from = random.below(senders);
                 Load {
                     at: SimTime::from(tier6_units::Micros::new(at)),
-                    from: from.min(senders - 1),
+                    from,
                     to: senders,
                     bytes: PAYLOAD,
                 }
@@ -73,17 +73,5 @@ fn a_port_with_random_arrivals_waits_as_m_d_1() {
             (mean / law - 1.0).abs() < tolerance,
             "ρ = {utilisation}: {mean:.3} service times, expected {law:.3}"
         );
-    }
-}
-
-/// Numbers in (0, 1].
-struct Splitmix(u64);
-
-impl Splitmix {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z ^ (z >> 31)) >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 }

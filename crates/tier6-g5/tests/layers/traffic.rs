@@ -1,8 +1,9 @@
 //! Messages between chips, straight into a network: no program, no engines.
 
+use crate::fidelity::network;
 use tier6_des::Agenda;
 use tier6_g5::network::{Context, Message, MessageId, Network, Notice};
-use tier6_g5::{Fabric, G5Parameters, LayeredNetwork, LinkAccount, PathRequest, Timeline, Wait};
+use tier6_g5::{Fabric, G5Parameters, LinkAccount, PathRequest, Timeline, Wait};
 use tier6_system::{ChipId, FabricSpec, LinkId, SystemSpec, Topology};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
 
@@ -51,7 +52,7 @@ pub fn drive(
     until: SimTime,
 ) -> Outcome {
     assert_eq!(parameters.check(), Ok(()));
-    let mut network = LayeredNetwork::new(parameters, seed);
+    let mut network = network(parameters, seed);
     let mut fabric = Fabric::new(topology, parameters, &[], seed).unwrap();
     let paths: Vec<_> = (loads.iter())
         .map(|load| {
@@ -185,4 +186,30 @@ pub fn open_layers() -> G5Parameters {
         ..link
     });
     parameters
+}
+
+/// Seeded numbers (splitmix64).
+pub struct Draws(pub u64);
+
+impl Draws {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Returns a number in (0, 1].
+    pub fn share(&mut self) -> f64 {
+        ((self.bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Returns a number below a bound.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        u32::try_from(self.bits() % u64::from(bound)).unwrap()
+    }
+
+    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(u32::try_from(choices.len()).unwrap()) as usize]
+    }
 }
