@@ -82,8 +82,12 @@ fn exchanges_pay_for_the_bisection() {
             Algorithm::Pairwise,
             &options,
         );
+        // All at once a link carries what goes 1, 2, .. N/2 hops in its direction, and no step
+        // waits for its longest way.
+        let direct = coefficient(Collective::AllToAll, Algorithm::Direct, &options);
         let n = f64::from(n);
         assert_near(pairwise / crossbar, n * n / (4.0 * (n - 1.0)));
+        assert_near(direct, (n + 2.0) / 8.0);
     }
 }
 

@@ -63,6 +63,7 @@ fn ring_all_reduce_on_a_star_and_a_full_mesh() {
     assert_published(&on(&star(64), 16 * MIB), 786.60);
     assert_published(&on(&star(256), 16 * MIB), 1178.47);
     assert_published(&on(&full_mesh(64), 16 * MIB), 723.60);
+    assert_published(&on(&full_mesh(256), 16 * MIB), 923.47);
 }
 
 /// Published with four hops for every step: that of a ring whose ranks wait until their own send
