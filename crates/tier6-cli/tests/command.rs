@@ -11,6 +11,8 @@ mod documents;
 mod places;
 #[path = "command/predict.rs"]
 mod predict;
+#[path = "command/simulate.rs"]
+mod simulate;
 #[path = "command/streams.rs"]
 mod streams;
 #[path = "command/substance.rs"]
