@@ -2,6 +2,8 @@
 //!
 //! Built once, when a run stops: nothing of it is kept while a run goes on.
 
+use std::collections::BTreeMap;
+
 use tier6_collective::{Route, TransferId};
 
 use super::pending::Part;
@@ -33,7 +35,7 @@ impl Chips<'_> {
             self.heads(job, &open, &mut waits);
         }
         waits.truncate(TOLD_MAX);
-        waits.extend(network.waits(fabric));
+        waits.extend(self.named(network.waits(fabric)));
         (waits, Shape::Open)
     }
 
@@ -243,6 +245,25 @@ impl Chips<'_> {
                 });
             }
         }
+    }
+
+    /// Calls the messages that a network speaks of by the names of their transfers.
+    fn named(&self, mut waits: Vec<Wait>) -> Vec<Wait> {
+        let flights = self.flights.used().into_iter();
+        let names: BTreeMap<String, String> = flights
+            .map(|id| {
+                let node = self.flights[id].node;
+                (format!("message {id}"), self.name(node.job, node.transfer))
+            })
+            .collect();
+        for wait in &mut waits {
+            for place in [&mut wait.who, &mut wait.for_whom] {
+                if let Some(name) = names.get(place.as_str()) {
+                    place.clone_from(name);
+                }
+            }
+        }
+        waits
     }
 
     fn name(&self, job: u32, id: TransferId) -> String {

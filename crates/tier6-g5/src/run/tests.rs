@@ -1,5 +1,9 @@
 //! Whole collectives over the fluid network, against closed forms.
 
+mod layers;
+mod properties;
+mod stops;
+
 use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, Schedule, build};
 use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
