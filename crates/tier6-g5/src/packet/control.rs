@@ -6,8 +6,6 @@
 //! and else when two trains are about to meet at a switch, before anything has waited there. From
 //! then on every packet is handled by itself.
 
-use std::collections::VecDeque;
-
 use tier6_des::Random;
 use tier6_system::{Topology, Vertex};
 use tier6_units::{ByteTime, SimTime};
@@ -91,8 +89,8 @@ pub(crate) struct ChipState {
     pub(crate) outstanding: Option<Outstanding>,
     /// Servers into which it sends.
     pub(crate) servers: Vec<u32>,
-    /// Servers whose pumps wait until fewer requests are outstanding.
-    pub(crate) waiting: VecDeque<u32>,
+    /// Since when it may have more of them, if it had to wait.
+    pub(crate) since: Fine,
 }
 
 impl Control {

@@ -259,6 +259,12 @@ impl Lines {
         let (packets, full, _) = self.framing.cut(bytes);
         let wire = full + u64::from(self.framing.overhead);
         let latency = route.latency + self.end;
+        eprintln!(
+            "tree {} binds {} {packets} {wire} {:?}",
+            route.is_tree(),
+            control.window_binds(wire, packets, route.byte, latency),
+            control.link.map(|l| l.window)
+        );
         if !route.is_tree() && control.window_binds(wire, packets, route.byte, latency) {
             self.ask_to_close();
         }

@@ -198,6 +198,7 @@ impl Lines {
         let at = &mut self.servers[server as usize];
         if at.halt == Halt::Paused {
             at.halt = Halt::None;
+            at.free = at.free.max(self.now);
             self.schedule(server, Fine::ZERO);
         }
     }
@@ -231,6 +232,8 @@ impl Lines {
             pool.restore(credits);
         }
         if control.sites[server as usize].stopped.is_some() {
+            let at = &mut self.servers[server as usize];
+            at.free = at.free.max(self.now);
             self.schedule(server, Fine::ZERO);
         }
     }

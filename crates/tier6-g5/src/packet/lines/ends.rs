@@ -6,12 +6,11 @@ use super::{Hop, Lines};
 use crate::AckMerge;
 use crate::network::Notice;
 use crate::packet::calendar::Event;
-use crate::packet::control::Control;
+use crate::packet::control::{ChipState, Control};
 use crate::packet::ends::{Answer, Ends, Stage, short};
 use crate::packet::fine::Fine;
 use crate::packet::server::Serving;
 use crate::packet::train::{Mark, Train};
-use crate::paxi::Outstanding;
 use crate::rc_link::{Answer as Acknowledge, CreditPool, Reaction, Transmission, Urgency};
 
 impl Lines {
@@ -53,21 +52,22 @@ impl Lines {
             let (ready, _) = flight.available(flight.next, hop.byte);
             return has_more.then(|| (flight.next, ready.max(flight.order)));
         };
-        if self
-            .outstanding(hop.server)
-            .is_some_and(|open| open.room() == 0)
-        {
+        let chip = self.chip(hop.server);
+        let open = chip.and_then(|chip| chip.outstanding);
+        if open.is_some_and(|open| open.room() == 0) {
             return None;
         }
+        let since = chip.map_or(Fine::ZERO, |chip| chip.since).max(ends.held);
         let packet = ends.next(|packet| flight.wire(packet))?;
         let (ready, _) = flight.available(packet, hop.byte);
-        Some((packet, ready.max(flight.order).max(ends.held)))
+        Some((packet, ready.max(flight.order).max(since)))
     }
 
-    fn outstanding(&self, server: u32) -> Option<&Outstanding> {
+    /// Returns the chip that sends into a server.
+    fn chip(&self, server: u32) -> Option<&ChipState> {
         let control = self.control.as_ref()?;
         let chip = control.sites[server as usize].chip?;
-        control.chips[chip as usize].outstanding.as_ref()
+        Some(&control.chips[chip as usize])
     }
 
     /// Lets a pump think again about what it offers.
@@ -297,6 +297,7 @@ impl Lines {
         let Hop { server, .. } = self.hops[flight.source as usize];
         let ends = flight.ends.as_mut()?;
         ends.pending -= 1;
+        let was_blocked = ends.sender.peek().is_none() || ends.credits.is_some();
         let (mut freed, mut fatal) = (0, None);
         match answer {
             Answer::Ack(expected) => freed = ends.sender.on_ack(expected, now),
@@ -314,6 +315,9 @@ impl Lines {
                     rate.dcqcn.on_cnp(now);
                 }
             }
+        }
+        if was_blocked {
+            ends.held = ends.held.max(self.now);
         }
         if let Some(retries) = fatal {
             return self.give_up(number, retries);
@@ -349,6 +353,7 @@ impl Lines {
         let was_full = open.room() == 0;
         open.answer(u32::try_from(freed).unwrap_or(u32::MAX));
         if was_full {
+            chip.since = self.now;
             let servers = chip.servers.clone();
             for other in servers.into_iter().filter(|other| *other != server) {
                 self.nudge(other);
@@ -365,6 +370,7 @@ impl Lines {
         ends.pending -= 1;
         ends.timer = None;
         if ends.stage == Stage::Moving || ends.stage == Stage::Arrived {
+            ends.held = ends.held.max(self.now);
             if let Err(gave_up) = ends.sender.on_timer(now) {
                 return self.give_up(number, gave_up.retries);
             }

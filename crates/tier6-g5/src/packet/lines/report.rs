@@ -119,6 +119,17 @@ impl Lines {
         }
         for (number, flight) in self.flights.iter().enumerate() {
             let is_spare = self.spare.iter().any(|spare| *spare as usize == number);
+            let in_flight = flight
+                .ends
+                .as_ref()
+                .map_or(0, |ends| ends.sender.in_flight());
+            if in_flight > 0 {
+                waits.push(Wait {
+                    who: format!("message {}", flight.name.0),
+                    for_whom: format!("the answer to {in_flight} packets"),
+                    why: "they were sent and not acknowledged".to_owned(),
+                });
+            }
             if flight.care == Care::Broken && !is_spare {
                 waits.push(Wait {
                     who: format!("message {}", flight.name.0),
