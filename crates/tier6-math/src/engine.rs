@@ -1,6 +1,6 @@
 //! The Math engine: predictions for one call, and all algorithms of a call in order.
 
-use crate::{Parameters, Plan, PlanError, Prediction};
+use crate::{Parameters, Plan, PlanError, Planner, Prediction};
 use tier6_collective::{Algorithm, Collective, offers};
 use tier6_system::Topology;
 use tier6_units::Bytes;
@@ -68,10 +68,10 @@ impl MathEngine {
         bytes: Bytes,
         parameters: &Parameters,
     ) -> Ranking {
+        let mut planner = Planner::new(topology);
         ranked(collective, |algorithm| {
-            let predicted =
-                self.predict(topology, collective, algorithm, ranks, bytes, parameters)?;
-            Ok(vec![predicted])
+            let plan = planner.plan(collective, algorithm, ranks, parameters)?;
+            Ok(vec![plan.predict(topology, bytes)])
         })
     }
 
@@ -100,8 +100,9 @@ impl MathEngine {
         bytes: Bytes,
         parameters: &Parameters,
     ) -> Ranking {
+        let mut planner = Planner::new(topology);
         ranked(collective, |algorithm| {
-            let plans = Plan::by_protocol(topology, collective, algorithm, ranks, parameters)?;
+            let plans = planner.by_protocol(collective, algorithm, ranks, parameters)?;
             let predictions = plans.iter().map(|plan| plan.predict(topology, bytes));
             Ok(predictions.collect())
         })
@@ -110,7 +111,7 @@ impl MathEngine {
 
 fn ranked(
     collective: Collective,
-    predict: impl Fn(Algorithm) -> Result<Vec<Prediction>, PlanError>,
+    mut predict: impl FnMut(Algorithm) -> Result<Vec<Prediction>, PlanError>,
 ) -> Ranking {
     let mut ranking = Ranking {
         predictions: Vec::new(),

@@ -31,6 +31,6 @@ pub use engine::{MathEngine, Ranking};
 pub use loads::{ClassLoad, LinkLoad, LinkLoads, NoSwitchError, StepLoad, TierFlight};
 pub use parameters::{Channels, Parameters, Pieces, Placement, Sharp, Spread};
 pub use parts::Parts;
-pub use plan::{Bottleneck, Plan, PlanError, Prices, StepPrices, Terms};
+pub use plan::{Bottleneck, Plan, PlanError, Planner, Prices, StepPrices, Terms};
 pub use prediction::{Basis, LinkBytes, Prediction};
 pub use step_cost::{StepCost, method_a, method_b};

@@ -12,7 +12,6 @@ mod tally;
 use crate::parameters::Spread;
 use crate::traffic::{Send, Step, Traffic};
 use spray::Spray;
-use std::ops::Range;
 use switch_tree::SwitchTree;
 pub(crate) use tally::slowest;
 use tally::{Latencies, LinkClock, Tally};
@@ -142,47 +141,77 @@ impl LinkLoads {
         spread: Spread,
     ) -> Result<Self, NoSwitchError> {
         let traffic = Traffic::of_schedule(schedule);
-        Self::of_traffic(&traffic, topology, chips, spread, Detail::ByLink)
+        let mut router = Router::new(topology);
+        Self::of_traffic(&traffic, &mut router, chips, spread, Detail::ByLink)
     }
 
     pub(crate) fn of_traffic(
         traffic: &Traffic,
-        topology: &Topology,
+        router: &mut Router<'_>,
         chips: &[ChipId],
         spread: Spread,
         detail: Detail,
     ) -> Result<Self, NoSwitchError> {
         assert!(chips.len() >= traffic.ranks as usize, "a chip per rank");
-        let mut router = Router::new(traffic, topology, chips, spread)?;
-        let mut steps = Vec::with_capacity(traffic.steps.len());
-        for step in &traffic.steps {
-            let mut load = router.step(step, traffic.ranks);
-            if detail == Detail::Summary {
-                load.links = Vec::new();
+        let chips = &chips[..traffic.ranks as usize];
+        let groups = groups(traffic, router.topology, chips)?;
+        let mut total = vec![0.0; router.topology.links().len()];
+        let mut ports = 0;
+        let mut steps: Vec<StepLoad> = Vec::with_capacity(traffic.steps.len());
+        for (index, step) in traffic.steps.iter().enumerate() {
+            // Phases repeat what earlier ones sent, whatever is reduced.
+            let earlier = index.saturating_sub(STEPS_KEPT)..index;
+            let alike = earlier
+                .rev()
+                .find(|at| traffic.steps[*at].sends == step.sends);
+            let load = if let Some(at) = alike {
+                StepLoad {
+                    repeat: step.repeat,
+                    message: step.message,
+                    reduced: step.reduced,
+                    stage: step.stage,
+                    ..steps[at].clone()
+                }
+            } else {
+                let (load, at_once) = router.step(step, chips, &groups, spread);
+                ports = ports.max(at_once);
+                load
+            };
+            for of_link in &load.links {
+                total[of_link.link.index()] += f64::from(step.repeat) * of_link.share;
             }
             steps.push(load);
+            if detail == Detail::Summary && index >= STEPS_KEPT {
+                steps[index - STEPS_KEPT].links = Vec::new();
+            }
         }
-        let total: Vec<LinkLoad> = router
-            .total
-            .iter()
+        if detail == Detail::Summary {
+            for step in &mut steps {
+                step.links = Vec::new();
+            }
+        }
+        let total: Vec<LinkLoad> = total
+            .into_iter()
             .zip(0_u32..)
-            .filter(|(share, _)| **share > 0.0)
+            .filter(|(share, _)| *share > 0.0)
             .map(|(share, link)| LinkLoad {
                 link: LinkId::new(link),
-                share: *share,
+                share,
             })
             .collect();
         let classes = router.clock.busiest(&total, &router.clock.no_time());
         let slowest = slowest(&classes, |class| class.us_per_byte);
-        let least = router.least_latency;
+        let flights = steps.iter().flat_map(|step| &step.tiers);
+        let least = flights.map(|flight| flight.least.get());
+        let least = least.fold(f64::INFINITY, f64::min);
         Ok(Self {
-            steps,
-            total,
             floor_us_per_byte: slowest.map_or(0.0, |class| class.us_per_byte),
             busiest: slowest.map(|class| class.busiest),
+            steps,
+            total,
             classes,
             least_latency: Micros::new(if least.is_finite() { least } else { 0.0 }),
-            ports: router.ports,
+            ports,
         })
     }
 
@@ -194,85 +223,77 @@ impl LinkLoads {
     }
 }
 
-/// Routes steps and adds up their loads; the vectors are by link.
-struct Router<'t> {
+/// How many steps are kept by link, in case that a later one sends the same.
+const STEPS_KEPT: usize = 32;
+
+/// Returns the switches of groups; none for a group that sends nothing.
+fn groups(
+    traffic: &Traffic,
+    topology: &Topology,
+    chips: &[ChipId],
+) -> Result<Vec<Option<SwitchTree>>, NoSwitchError> {
+    let mut groups = Vec::new();
+    for (members, group) in traffic.groups.iter().zip(0_u32..) {
+        let members: Vec<ChipId> = members.iter().map(|rank| chips[rank.index()]).collect();
+        groups.push(match members.len() {
+            0 | 1 => None,
+            _ => Some(SwitchTree::of(topology, &members).ok_or(NoSwitchError { group })?),
+        });
+    }
+    Ok(groups)
+}
+
+/// Routes steps and adds up their loads. It keeps the routes that it has found, which serve all
+/// algorithms on a topology.
+pub(crate) struct Router<'t> {
     topology: &'t Topology,
-    chips: &'t [ChipId],
-    spread: Spread,
+    /// By destination chip, where flows take the preferred route.
     trees: Vec<Option<RouteTree<'t>>>,
-    groups: Vec<Option<SwitchTree>>,
-    clock: LinkClock,
-    step: Tally,
-    own: Tally,
-    total: Vec<f64>,
-    route: Vec<LinkId>,
     spray: Spray,
-    least_latency: f64,
-    ports: u32,
+    clock: LinkClock,
+    tally: Tally,
+    route: Vec<LinkId>,
 }
 
 impl<'t> Router<'t> {
-    fn new(
-        traffic: &Traffic,
-        topology: &'t Topology,
-        chips: &'t [ChipId],
-        spread: Spread,
-    ) -> Result<Self, NoSwitchError> {
-        let mut groups = Vec::new();
-        for (members, group) in traffic.groups.iter().zip(0_u32..) {
-            let members: Vec<ChipId> = members.iter().map(|rank| chips[rank.index()]).collect();
-            groups.push(match members.len() {
-                0 | 1 => None,
-                _ => Some(SwitchTree::of(topology, &members).ok_or(NoSwitchError { group })?),
-            });
-        }
+    pub(crate) fn new(topology: &'t Topology) -> Self {
         let n_links = topology.links().len();
-        Ok(Self {
+        Self {
             topology,
-            chips,
-            spread,
-            trees: vec![None; chips.len()],
-            groups,
+            trees: vec![None; topology.chips().len()],
+            spray: Spray::new(topology),
             clock: LinkClock::of(topology),
-            step: Tally::new(n_links),
-            own: Tally::new(n_links),
-            total: vec![0.0; n_links],
+            tally: Tally::new(n_links),
             route: Vec::new(),
-            spray: Spray::default(),
-            least_latency: f64::INFINITY,
-            ports: 0,
-        })
+        }
     }
 
-    fn step(&mut self, step: &Step, ranks: u32) -> StepLoad {
+    /// Returns the loads of a step, and the most messages that a rank sends, or receives, at once.
+    fn step(
+        &mut self,
+        step: &Step,
+        chips: &[ChipId],
+        groups: &[Option<SwitchTree>],
+        spread: Spread,
+    ) -> (StepLoad, u32) {
         let mut latencies = Latencies::new(self.topology.tiers().len());
         let mut own = self.clock.no_time();
-        let mut pairs = pairs(&step.sends, ranks);
-        // Stable: the flows of a rank stay in order.
-        pairs.sort_by_key(|(src, _, _)| *src);
-        for flows in pairs.chunk_by(|a, b| a.0 == b.0) {
-            for (src, dst, share) in flows {
-                self.send(*src, *dst, *share, &mut latencies);
+        let (flows, ports) = flows(&step.sends, count(chips.len()));
+        for of_rank in flows.chunk_by(|a, b| a.src == b.src) {
+            for flow in of_rank {
+                self.send(flow, chips, spread, &mut latencies);
             }
-            self.ports = self.ports.max(count(flows.len()));
-            self.own.raise(&self.clock, &mut own);
+            self.tally.raise(&self.clock, &mut own);
         }
-        pairs.sort_unstable_by_key(|(_, dst, _)| *dst);
-        for flows in pairs.chunk_by(|a, b| a.1 == b.1) {
-            self.ports = self.ports.max(count(flows.len()));
-        }
-        let is_switched = self.switched(&step.sends, &mut latencies);
-        let links = self.step.take();
-        for load in &links {
-            self.total[load.link.index()] += f64::from(step.repeat) * load.share;
-        }
+        let is_switched = self.switched(&step.sends, chips, groups, &mut latencies);
         if is_switched {
             own.fill(f64::INFINITY);
         }
+        let links = self.tally.take();
         let classes = self.clock.busiest(&links, &own);
         let busiest = slowest(&classes, |class| class.us_per_byte);
         let own = classes.iter().map(|class| class.own_us_per_byte);
-        StepLoad {
+        let load = StepLoad {
             repeat: step.repeat,
             us_per_byte: busiest.map_or(0.0, |class| class.us_per_byte),
             own_us_per_byte: own.fold(0.0, f64::max),
@@ -285,38 +306,43 @@ impl<'t> Router<'t> {
             classes,
             links,
             stage: step.stage,
-        }
+        };
+        (load, ports)
     }
 
-    fn send(&mut self, src: u32, dst: u32, share: f64, latencies: &mut Latencies) {
-        let (topology, chips) = (self.topology, self.chips);
-        let (from, to) = (chips[src as usize], chips[dst as usize]);
-        let tree = self.trees[dst as usize].get_or_insert_with(|| topology.routes_to(to));
-        let (step, own) = (&mut self.step, &mut self.own);
-        let mut add = |link, share| {
-            step.add(link, share);
-            own.add(link, share);
-        };
-        let (latency, tier) = match self.spread {
+    fn send(&mut self, flow: &Flow, chips: &[ChipId], spread: Spread, latencies: &mut Latencies) {
+        let topology = self.topology;
+        let (from, to) = (chips[flow.src as usize], chips[flow.dst as usize]);
+        let (latency, tier) = match spread {
             Spread::Preferred => {
+                let tree = &mut self.trees[to.index()];
+                let tree = tree.get_or_insert_with(|| topology.routes_to(to));
                 self.route.clear();
                 tree.route_into(from, 0, &mut self.route);
-                self.route.iter().for_each(|link| add(*link, share));
+                for link in &self.route {
+                    self.tally.add(*link, flow.share);
+                }
                 let tiers = self.route.iter().map(|link| topology.link(*link).tier);
                 let latency = topology.route_latency(&self.route).get();
                 (latency, tiers.max().unwrap_or(0))
             }
             Spread::Even => {
-                let ends = (topology.chip_vertex(from), dst);
-                self.spray.flow(topology, tree, ends, share, add)
+                let start = (topology.chip_vertex(from), flow.share);
+                let (clock, tally) = (&self.clock, &mut self.tally);
+                self.spray.flow(topology, to, clock, start, tally)
             }
         };
-        latencies.add(tier, latency, share);
-        self.least_latency = self.least_latency.min(latency);
+        latencies.add(tier, latency, flow.share);
     }
 
     /// Adds what switches copy and reduce; says whether there was any.
-    fn switched(&mut self, sends: &[Send], latencies: &mut Latencies) -> bool {
+    fn switched(
+        &mut self,
+        sends: &[Send],
+        chips: &[ChipId],
+        groups: &[Option<SwitchTree>],
+        latencies: &mut Latencies,
+    ) -> bool {
         let mut is_switched = false;
         for send in sends {
             let (group, up, down, share) = match *send {
@@ -325,38 +351,74 @@ impl<'t> Router<'t> {
                 Send::LoadReduce { group, dst, share } => (group, None, Some(dst), share),
                 Send::Aggregate { group, share } => (group, None, None, share),
             };
-            let Some(tree) = self.groups.get(group as usize).and_then(Option::as_ref) else {
+            let Some(tree) = groups.get(group as usize).and_then(Option::as_ref) else {
                 continue;
             };
-            let chip = |rank: u32| self.chips[rank as usize];
+            let chip = |rank: u32| chips[rank as usize];
             for link in tree.up(up.map(chip)) {
-                self.step.add(*link, share);
+                self.tally.add_to_step(*link, share);
             }
             for link in tree.down(down.map(chip)) {
-                self.step.add(*link, share);
+                self.tally.add_to_step(*link, share);
             }
             latencies.add(tree.tier(), tree.latency(), share);
-            self.least_latency = self.least_latency.min(tree.latency());
             is_switched = true;
         }
         is_switched
     }
 }
 
-/// Returns source, destination and share of all flows between ranks.
-fn pairs(sends: &[Send], ranks: u32) -> Vec<(u32, u32, f64)> {
-    let mut pairs = Vec::new();
+/// A message from one rank to another.
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    src: u32,
+    dst: u32,
+    share: f64,
+}
+
+/// Returns all messages between ranks by source, those of one in order, and the most that a rank
+/// sends, or receives, at once.
+fn flows(sends: &[Send], ranks: u32) -> (Vec<Flow>, u32) {
+    let mut sent = vec![0_u32; ranks as usize];
+    let mut received = sent.clone();
+    each_flow(sends, ranks, |flow| {
+        sent[flow.src as usize] += 1;
+        received[flow.dst as usize] += 1;
+    });
+    let mut next: Vec<usize> = Vec::with_capacity(sent.len());
+    let mut n_flows = 0;
+    for of_rank in &sent {
+        next.push(n_flows);
+        n_flows += *of_rank as usize;
+    }
+    let none = Flow {
+        src: 0,
+        dst: 0,
+        share: 0.0,
+    };
+    let mut flows = vec![none; n_flows];
+    each_flow(sends, ranks, |flow| {
+        let at = &mut next[flow.src as usize];
+        flows[*at] = flow;
+        *at += 1;
+    });
+    let ports = sent.into_iter().chain(received).max();
+    (flows, ports.unwrap_or(0))
+}
+
+fn each_flow(sends: &[Send], ranks: u32, mut each: impl FnMut(Flow)) {
     for send in sends {
         match *send {
             Send::Shift { distance, share } => {
-                let all: Range<u32> = 0..ranks;
-                pairs.extend(all.map(|rank| (rank, (rank + distance) % ranks, share)));
+                for src in 0..ranks {
+                    let dst = (src + distance) % ranks;
+                    each(Flow { src, dst, share });
+                }
             }
-            Send::Pair { src, dst, share } => pairs.push((src, dst, share)),
+            Send::Pair { src, dst, share } => each(Flow { src, dst, share }),
             Send::Multicast { .. } | Send::LoadReduce { .. } | Send::Aggregate { .. } => {}
         }
     }
-    pairs
 }
 
 fn count(length: usize) -> u32 {

@@ -17,6 +17,7 @@ use crate::bounds::{Adder, Bound, lower_bound};
 use crate::law::{LawError, Wire};
 use crate::{LinkLoads, NoSwitchError, Parameters, Parts};
 pub(crate) use basis::BasisRange;
+pub use compile::Planner;
 use cost::Cost;
 use outline::Outline;
 use prices::Tariff;

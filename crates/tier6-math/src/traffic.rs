@@ -167,7 +167,7 @@ impl Traffic {
 mod tests {
     use super::*;
     use crate::LinkLoads;
-    use crate::loads::Detail;
+    use crate::loads::{Detail, Router};
     use crate::parameters::{Channels, Spread};
     use tier6_collective::{
         Algorithm, BidirForm, BuildOptions, Collective, Partner, build, offered,
@@ -182,7 +182,8 @@ mod tests {
         let topology = topology.resolve().unwrap();
         let chips: Vec<ChipId> = (0..traffic.ranks).map(ChipId::new).collect();
         let (spread, detail) = (Spread::Preferred, Detail::Summary);
-        LinkLoads::of_traffic(traffic, &topology, &chips, spread, detail).unwrap()
+        let mut router = Router::new(&topology);
+        LinkLoads::of_traffic(traffic, &mut router, &chips, spread, detail).unwrap()
     }
 
     fn check(collective: Collective, algorithm: Algorithm, shape: &Shape) {

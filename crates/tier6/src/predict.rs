@@ -6,7 +6,7 @@ use crate::tuner::split_hint;
 use crate::{Error, Form};
 use std::num::NonZeroU32;
 use tier6_collective::{Algorithm, Collective, Protocol, offers};
-use tier6_math::{Parameters, Placement, Plan, PlanError};
+use tier6_math::{Parameters, Placement, Plan, PlanError, Planner};
 use tier6_report::{
     AlgorithmChoice, PredictedCall, PredictionReport, ProtocolChoice, Refusal, prediction_csv,
     prediction_json, prediction_markdown, prediction_table,
@@ -140,16 +140,12 @@ pub(crate) fn plans(request: &PredictRequest<'_>, site: &Site) -> Result<Plans, 
         ..Parameters::of(&site.topology)
     };
     let collective = request.collective;
-    let plan = |algorithm| {
-        let (topology, ranks) = (&site.topology, site.ranks);
-        match request.protocols {
-            ProtocolChoice::Auto => {
-                Plan::by_protocol(topology, collective, algorithm, ranks, &parameters)
-            }
-            ProtocolChoice::One(_) | ProtocolChoice::Without => {
-                let plan = Plan::new(topology, collective, algorithm, ranks, &parameters)?;
-                Ok(vec![plan])
-            }
+    let mut planner = Planner::new(&site.topology);
+    let mut plan = |algorithm| match request.protocols {
+        ProtocolChoice::Auto => planner.by_protocol(collective, algorithm, site.ranks, &parameters),
+        ProtocolChoice::One(_) | ProtocolChoice::Without => {
+            let plan = planner.plan(collective, algorithm, site.ranks, &parameters)?;
+            Ok(vec![plan])
         }
     };
     if let AlgorithmChoice::One(algorithm) = request.choice {

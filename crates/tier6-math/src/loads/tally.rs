@@ -4,53 +4,85 @@ use super::{ClassLoad, LinkLoad, TierFlight};
 use tier6_system::{LinkClassId, LinkId, Topology};
 use tier6_units::Micros;
 
-/// Loads by link, cleared at the cost of the links in use.
+/// Loads by link, of a step and of the rank whose flows are being added; cleared at the cost of
+/// the links in use.
 pub(super) struct Tally {
-    load: Vec<f64>,
+    cells: Vec<Cell>,
     used: Vec<LinkId>,
+    used_by_rank: Vec<LinkId>,
+}
+
+/// The two loads of a link, side by side for the inner loop.
+#[derive(Clone, Copy)]
+struct Cell {
+    step: f64,
+    rank: f64,
 }
 
 impl Tally {
     pub(super) fn new(n_links: usize) -> Self {
+        let empty = Cell {
+            step: 0.0,
+            rank: 0.0,
+        };
         Self {
-            load: vec![0.0; n_links],
+            cells: vec![empty; n_links],
             used: Vec::new(),
+            used_by_rank: Vec::new(),
         }
     }
 
+    /// Adds to both loads of a link.
+    #[inline]
     pub(super) fn add(&mut self, link: LinkId, share: f64) {
-        let load = &mut self.load[link.index()];
-        if *load == 0.0 {
+        let cell = &mut self.cells[link.index()];
+        if cell.rank == 0.0 {
+            self.used_by_rank.push(link);
+            if cell.step == 0.0 {
+                self.used.push(link);
+            }
+        }
+        cell.rank += share;
+        cell.step += share;
+    }
+
+    /// Adds to the load of a step alone.
+    pub(super) fn add_to_step(&mut self, link: LinkId, share: f64) {
+        let cell = &mut self.cells[link.index()];
+        if cell.step == 0.0 {
             self.used.push(link);
         }
-        *load += share;
+        cell.step += share;
     }
 
-    /// Returns the loads by link and starts again.
+    /// Returns the loads of the step by link and starts again.
     pub(super) fn take(&mut self) -> Vec<LinkLoad> {
         self.used.sort_unstable();
-        let load = &mut self.load;
+        let cells = &mut self.cells;
         let loads = self.used.drain(..).map(|link| LinkLoad {
             link,
-            share: std::mem::take(&mut load[link.index()]),
+            share: std::mem::take(&mut cells[link.index()].step),
         });
         loads.collect()
     }
 
-    /// Raises each class's time to that of its busiest link, and starts again.
+    /// Raises each class's time to that of the rank's busiest link, and starts with the next rank.
     pub(super) fn raise(&mut self, clock: &LinkClock, by_class: &mut [f64]) {
-        for link in self.used.drain(..) {
-            let share = std::mem::take(&mut self.load[link.index()]);
+        for link in self.used_by_rank.drain(..) {
+            let share = std::mem::take(&mut self.cells[link.index()].rank);
             let time = &mut by_class[clock.class[link.index()].index()];
             *time = time.max(share * clock.us_per_byte[link.index()]);
         }
     }
 }
 
-/// Class and time of a byte of each link, side by side for the inner loops.
+/// Class, latency and time of a byte of each link, side by side for the inner loops.
 pub(super) struct LinkClock {
     class: Vec<LinkClassId>,
     us_per_byte: Vec<f64>,
+    /// Latency of the link, and of the vertex behind it.
+    latency: Vec<(f64, f64)>,
+    tier: Vec<u32>,
     n_classes: usize,
 }
 
@@ -63,8 +95,25 @@ impl LinkClock {
                 .iter()
                 .map(|link| 1.0 / (link.payload_rate.get() * 1e3))
                 .collect(),
+            latency: links
+                .iter()
+                .map(|link| {
+                    let crossing = topology.vertex_latency(link.to);
+                    (link.latency.get(), crossing.get())
+                })
+                .collect(),
+            tier: links.iter().map(|link| link.tier).collect(),
             n_classes: topology.link_classes().len(),
         }
+    }
+
+    /// Returns the latency of a link, and of the vertex behind it, in microseconds.
+    pub(super) fn latency(&self, link: LinkId) -> (f64, f64) {
+        self.latency[link.index()]
+    }
+
+    pub(super) fn tier(&self, link: LinkId) -> u32 {
+        self.tier[link.index()]
     }
 
     pub(super) fn no_time(&self) -> Vec<f64> {

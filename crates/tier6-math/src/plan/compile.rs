@@ -7,9 +7,10 @@ use super::peers::peers;
 use super::{Plan, PlanError};
 use crate::LinkLoads;
 use crate::law::{LawError, time, us_per_byte};
-use crate::loads::Detail;
+use crate::loads::{Detail, Router};
 use crate::parameters::{Channels, Parameters, Placement};
 use crate::traffic::{Shape, Traffic, node_tree, pattern};
+use std::fmt;
 use std::sync::Arc;
 use tier6_collective::{
     Algorithm, BuildError, BuildOptions, Collective, Grain, Protocol, RANKS_MAX, Schedule, build,
@@ -33,8 +34,109 @@ struct Job<'a> {
     gamma: f64,
 }
 
-impl Plan {
+/// Prepares calls on one system and keeps the routes that it finds, so that the second algorithm
+/// takes less than the first.
+pub struct Planner<'t> {
+    topology: &'t Topology,
+    router: Router<'t>,
+}
+
+impl fmt::Debug for Planner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let topology = self.topology.name();
+        f.debug_struct("Planner")
+            .field("topology", &topology)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'t> Planner<'t> {
+    /// Starts without routes.
+    pub fn new(topology: &'t Topology) -> Self {
+        Self {
+            topology,
+            router: Router::new(topology),
+        }
+    }
+
     /// Prepares a call, under the protocol of the parameters if they name one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::new`].
+    pub fn plan(
+        &mut self,
+        collective: Collective,
+        algorithm: Algorithm,
+        ranks: u32,
+        parameters: &Parameters,
+    ) -> Result<Plan, PlanError> {
+        let outline = self.outline(collective, algorithm, ranks, parameters)?;
+        Plan::of_outline(self.topology, outline.into(), parameters)
+    }
+
+    /// Prepares a call under every protocol.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::by_protocol`].
+    pub fn by_protocol(
+        &mut self,
+        collective: Collective,
+        algorithm: Algorithm,
+        ranks: u32,
+        parameters: &Parameters,
+    ) -> Result<Vec<Plan>, PlanError> {
+        let outline = Arc::new(self.outline(collective, algorithm, ranks, parameters)?);
+        let under = |protocol| {
+            let parameters = Parameters {
+                protocol,
+                ..parameters.clone()
+            };
+            Plan::of_outline(self.topology, outline.clone(), &parameters)
+        };
+        let mut plans = Vec::new();
+        for protocol in Protocol::ALL {
+            if outline.is_run_by(protocol) && outline.has_steps(self.topology, protocol) {
+                plans.push(under(Some(protocol))?);
+            }
+        }
+        if plans.is_empty() {
+            plans.push(under(None)?);
+        }
+        Ok(plans)
+    }
+
+    fn outline(
+        &mut self,
+        collective: Collective,
+        algorithm: Algorithm,
+        ranks: u32,
+        parameters: &Parameters,
+    ) -> Result<Outline, PlanError> {
+        let options = BuildOptions::new(ranks, Bytes::new(1));
+        if !offers(algorithm, collective) || ranks < 2 {
+            build(collective, algorithm, &options)?;
+        }
+        let (topology, router) = (self.topology, &mut self.router);
+        let job = Job::new(topology, collective, Some(algorithm), ranks, parameters)?;
+        job.fits(algorithm)?;
+        let mut outline = job.outline(algorithm, router)?;
+        if algorithm == Algorithm::Nvls && ranks < 4 {
+            // What is measured there is a ring (FACTS B.6), whose links carry no more.
+            let ring = Job {
+                algorithm: Some(Algorithm::Ring),
+                ..job
+            };
+            outline.ring = Some(Box::new(ring.outline(Algorithm::Ring, router)?));
+        }
+        Ok(outline)
+    }
+}
+
+impl Plan {
+    /// Prepares a call, under the protocol of the parameters if they name one. For several
+    /// algorithms on one system a [`Planner`] finds routes once.
     ///
     /// # Errors
     ///
@@ -48,8 +150,7 @@ impl Plan {
         ranks: u32,
         parameters: &Parameters,
     ) -> Result<Self, PlanError> {
-        let outline = outline(topology, collective, algorithm, ranks, parameters)?;
-        Self::of_outline(topology, outline.into(), parameters)
+        Planner::new(topology).plan(collective, algorithm, ranks, parameters)
     }
 
     /// Prepares a call under every protocol that the algorithm runs and whose step times the
@@ -66,24 +167,7 @@ impl Plan {
         ranks: u32,
         parameters: &Parameters,
     ) -> Result<Vec<Self>, PlanError> {
-        let outline = Arc::new(outline(topology, collective, algorithm, ranks, parameters)?);
-        let under = |protocol| {
-            let parameters = Parameters {
-                protocol,
-                ..parameters.clone()
-            };
-            Self::of_outline(topology, outline.clone(), &parameters)
-        };
-        let mut plans = Vec::new();
-        for protocol in Protocol::ALL {
-            if outline.is_run_by(protocol) && outline.has_steps(topology, protocol) {
-                plans.push(under(Some(protocol))?);
-            }
-        }
-        if plans.is_empty() {
-            plans.push(under(None)?);
-        }
-        Ok(plans)
+        Planner::new(topology).by_protocol(collective, algorithm, ranks, parameters)
     }
 
     /// Prepares a custom schedule: whole messages, step after step.
@@ -109,38 +193,15 @@ impl Plan {
             parameters,
         )?;
         let traffic = Traffic::of_schedule(schedule);
-        let loads = job.loads(&traffic, Detail::ByLink)?;
         let form = Form::Sum {
             route: Route::Longest,
             flights: 0.0,
         };
-        let outline = job.outline(form, &traffic, loads);
+        let mut router = Router::new(topology);
+        let loads = job.loads(&traffic, Detail::ByLink, &mut router)?;
+        let outline = job.outlined(form, &traffic, loads);
         Self::of_outline(topology, outline.into(), parameters)
     }
-}
-
-fn outline(
-    topology: &Topology,
-    collective: Collective,
-    algorithm: Algorithm,
-    ranks: u32,
-    parameters: &Parameters,
-) -> Result<Outline, PlanError> {
-    let options = BuildOptions::new(ranks, Bytes::new(1));
-    if !offers(algorithm, collective) || ranks < 2 {
-        build(collective, algorithm, &options)?;
-    }
-    let job = Job::new(topology, collective, Some(algorithm), ranks, parameters)?;
-    job.fits(algorithm)?;
-    let traffic = job.traffic(algorithm)?;
-    let loads = job.loads(&traffic, Detail::Summary)?;
-    let form = job.form(algorithm, &traffic)?;
-    let mut outline = job.outline(form, &traffic, loads);
-    if algorithm == Algorithm::Nvls && ranks < 4 {
-        // What is measured there is a ring (FACTS B.6), whose links carry no more.
-        outline.ring = Some(Box::new(job.ring()?));
-    }
-    Ok(outline)
 }
 
 impl<'a> Job<'a> {
@@ -253,11 +314,16 @@ impl<'a> Job<'a> {
         Bytes::new(64 * cuts * 2 * dimensions)
     }
 
-    fn loads(&self, traffic: &Traffic, detail: Detail) -> Result<LinkLoads, PlanError> {
+    fn loads(
+        &self,
+        traffic: &Traffic,
+        detail: Detail,
+        router: &mut Router<'_>,
+    ) -> Result<LinkLoads, PlanError> {
         let spread = self.parameters.spread;
         Ok(LinkLoads::of_traffic(
             traffic,
-            self.topology,
+            router,
             &self.chips,
             spread,
             detail,
@@ -351,20 +417,14 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Returns the ring of the same call.
-    fn ring(&self) -> Result<Outline, PlanError> {
-        let ring = Self {
-            algorithm: Some(Algorithm::Ring),
-            chips: self.chips.clone(),
-            ..*self
-        };
-        let traffic = ring.traffic(Algorithm::Ring)?;
-        let loads = ring.loads(&traffic, Detail::Summary)?;
-        let form = ring.form(Algorithm::Ring, &traffic)?;
-        Ok(ring.outline(form, &traffic, loads))
+    fn outline(&self, algorithm: Algorithm, router: &mut Router<'_>) -> Result<Outline, PlanError> {
+        let traffic = self.traffic(algorithm)?;
+        let loads = self.loads(&traffic, Detail::Summary, router)?;
+        let form = self.form(algorithm, &traffic)?;
+        Ok(self.outlined(form, &traffic, loads))
     }
 
-    fn outline(&self, form: Form, traffic: &Traffic, loads: LinkLoads) -> Outline {
+    fn outlined(&self, form: Form, traffic: &Traffic, loads: LinkLoads) -> Outline {
         let mut injection: Vec<Vec<(LinkClassId, f64)>> = Vec::new();
         for chip in &self.chips {
             let links = self.topology.links_from(self.topology.chip_vertex(*chip));
