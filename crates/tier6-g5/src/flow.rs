@@ -10,18 +10,21 @@
 //! nothing is routed around it.
 
 mod belts;
+mod fluid;
 mod max_min;
 mod piece;
+mod report;
 #[cfg(test)]
 mod tests;
 
 use tier6_system::LinkId;
-use tier6_units::{ByteTime, SimTime};
+use tier6_units::SimTime;
 
 use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
-use crate::{Fabric, LinkAccount, LinkOf, Span, Timeline, Track, Wait};
+use crate::{Fabric, LinkAccount, Wait};
 
 use belts::{Belts, Put};
+use fluid::{Armed, Ended, Flow, Rate, bytes_per_ps};
 use piece::Solver;
 
 /// A network of fluids.
@@ -81,27 +84,6 @@ enum Solution {
     Awaited,
 }
 
-/// A message on its way out of the sender.
-#[derive(Debug, Clone, Copy)]
-struct Flow {
-    message: MessageId,
-    path: PathId,
-    bytes: u64,
-    /// Number of the message, by injection.
-    number: u64,
-    /// Least time per byte at the sender.
-    pace: ByteTime,
-    /// Bytes that had not left at `since`.
-    left: f64,
-    rate: Rate,
-    since: SimTime,
-    start: SimTime,
-    /// When the last byte leaves if nothing changes.
-    end: SimTime,
-    version: u32,
-    armed: Armed,
-}
-
 /// What searches ask about a place, apart from the rest because they ask it often.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mark {
@@ -109,33 +91,6 @@ struct Mark {
     use_count: u32,
     /// The last search that has met its flow.
     search: u32,
-}
-
-/// What is left to say of a flow whose last byte has left the sender.
-#[derive(Debug, Clone, Copy)]
-struct Ended {
-    message: MessageId,
-    path: PathId,
-    bytes: u64,
-    start: SimTime,
-}
-
-/// How fast a flow goes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Rate {
-    /// It has just come.
-    Unknown,
-    /// As fast as its pace and its path allow.
-    Alone,
-    /// Its share, in bytes per picosecond.
-    Fair(f64),
-}
-
-/// Whether an event waits for the end of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Armed {
-    Yes,
-    No,
 }
 
 /// A link as flows see it.
@@ -303,22 +258,6 @@ impl FlowNetwork {
     }
 }
 
-impl Ended {
-    /// Draws a span on every link of the path.
-    fn draw(self, timeline: &mut Timeline, now: SimTime, fabric: &Fabric<'_>) {
-        for one in fabric.path(self.path).uses {
-            if let LinkOf::Wire(link) = fabric.link(one.link).of {
-                timeline.spans.push(Span {
-                    track: Track::Link(link),
-                    name: format!("message {}, {} B", self.message.0, self.bytes),
-                    start: self.start,
-                    end: now,
-                });
-            }
-        }
-    }
-}
-
 /// Whether a flow has its links for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Alone {
@@ -418,85 +357,14 @@ impl Network for FlowNetwork {
     }
 
     fn accounts(&self, fabric: &Fabric<'_>) -> Vec<(LinkId, LinkAccount)> {
-        let mut payload = vec![0.0; fabric.links().len()];
-        let mut occupied = vec![0.0; fabric.links().len()];
-        for (path, bytes) in (0..).map(PathId).zip(&self.sent_bytes) {
-            for one in fabric.path(path).uses {
-                // A weight above 1 is slowness, not bytes.
-                payload[one.link.index()] += *bytes as f64 * one.weight.min(1.0);
-                occupied[one.link.index()] += *bytes as f64 * one.weight;
-            }
-        }
-        let loads = payload.into_iter().zip(occupied).zip(fabric.links());
-        loads
-            .filter_map(|((payload, occupied), link)| match link.of {
-                LinkOf::Wire(id) => {
-                    let framing = link.frame.rate().get() / link.payload.rate().get();
-                    let account = LinkAccount {
-                        wire_bytes: whole(payload * framing),
-                        payload_bytes: whole(payload),
-                        busy: link.payload.of_bytes(whole(occupied)),
-                        ..LinkAccount::default()
-                    };
-                    Some((id, account))
-                }
-                LinkOf::Engines(_) => None,
-            })
-            .collect()
+        self.link_accounts(fabric)
     }
 
     fn waits(&self, fabric: &Fabric<'_>) -> Vec<Wait> {
-        let mut waits = Vec::new();
-        for (number, link) in (0..).zip(&self.links) {
-            let link_name = || fabric.link_name(crate::FabricLinkId(number));
-            let members = link.members.iter().filter(|_| link.capacity == 0.0);
-            for member in members {
-                let flow = &self.flows[member.slot as usize];
-                if self.marks[member.slot as usize].use_count == member.use_count {
-                    waits.push(Wait {
-                        who: format!("message {}", flow.message.0),
-                        for_whom: link_name(),
-                        why: "the link has failed".to_owned(),
-                    });
-                }
-            }
-        }
-        waits
+        self.on_failed_links(fabric)
     }
 
     fn audit(&self) -> Result<(), String> {
-        let on_the_way = self.flows.len() - self.free.len();
-        if on_the_way > 0 {
-            return Err(format!("{on_the_way} messages have not left their sender"));
-        }
-        if self.injected != self.arrived {
-            let (injected, arrived) = (self.injected, self.arrived);
-            return Err(format!("{injected} messages injected, {arrived} arrived"));
-        }
-        let sent: u128 = self.sent_bytes.iter().map(|bytes| u128::from(*bytes)).sum();
-        if self.injected_bytes != sent {
-            let injected = self.injected_bytes;
-            return Err(format!("{injected} bytes injected, {sent} sent"));
-        }
-        let busy = self.links.iter().filter(|link| !link.members.is_empty());
-        match busy.count() {
-            0 => Ok(()),
-            links => Err(format!("{links} links still hold messages")),
-        }
+        self.check_empty()
     }
-}
-
-/// Bytes per picosecond; 1 GB/s is a thousandth.
-fn bytes_per_ps(time: ByteTime) -> f64 {
-    time.rate().get() * 1e-3
-}
-
-/// A count of bytes that has been scaled, to the nearest byte.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "never negative, and `as` saturates"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes.round() as u64
 }

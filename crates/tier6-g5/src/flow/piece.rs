@@ -2,15 +2,11 @@
 
 use tier6_units::SimTime;
 
+use super::fluid::{Armed, Ended, bytes_per_ps};
 use super::max_min::MaxMin;
-use super::{
-    Armed, Ended, Flow, FlowEvent, FlowNetwork, Member, Passed, Rate, Solution, bytes_per_ps,
-};
+use super::{FlowEvent, FlowNetwork, Member, Passed, Solution};
 use crate::Fabric;
 use crate::network::Context;
-
-/// A rate that changes by less than this share has not changed.
-const SAME: f64 = 1e-14;
 
 /// Room to work in, kept from one instant to the next.
 #[derive(Debug, Default)]
@@ -139,40 +135,5 @@ impl Solver {
         let flow = &mut network.flows[slot as usize];
         let armed = std::mem::replace(&mut flow.armed, Armed::Yes);
         (armed == Armed::No).then_some((slot, end))
-    }
-}
-
-impl Flow {
-    /// Goes on at a rate.
-    fn turn(&mut self, rate: f64, now: SimTime, fabric: &Fabric<'_>) {
-        let before = match self.rate {
-            Rate::Unknown => 0.0,
-            Rate::Alone => bytes_per_ps(self.pace.max(fabric.byte_time(self.path))),
-            Rate::Fair(rate) => rate,
-        };
-        if self.rate != Rate::Unknown && (rate - before).abs() <= SAME * before {
-            return;
-        }
-        let passed = (now - self.since).ps() as f64;
-        self.left = (self.left - before * passed).max(0.0);
-        self.rate = Rate::Fair(rate);
-        self.since = now;
-        self.end = now + time(self.left, rate);
-        self.version = self.version.wrapping_add(1);
-        self.armed = Armed::No;
-    }
-}
-
-/// What bytes take at a rate, to the nearest picosecond.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "never negative, and `as` saturates: a rate of zero takes for ever"
-)]
-fn time(bytes: f64, rate: f64) -> SimTime {
-    if rate > 0.0 {
-        SimTime::from_ps((bytes / rate).round() as u64)
-    } else {
-        SimTime::NEVER
     }
 }

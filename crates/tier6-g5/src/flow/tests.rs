@@ -369,12 +369,14 @@ fn star_of_slow_engines() -> (Topology, G5Parameters) {
 proptest! {
     #[test]
     fn pieces_solved_one_by_one_equal_the_whole(script in scripts()) {
-        for (topology, parameters) in vec![
-            (ring(6), G5Parameters::ideal()),
-            (star(6), G5Parameters::ideal()),
-            sprayed_tree(),
-            star_of_slow_engines(),
-        ] {
+        let systems: [fn() -> (Topology, G5Parameters); 4] = [
+            || (ring(6), G5Parameters::ideal()),
+            || (star(6), G5Parameters::ideal()),
+            sprayed_tree,
+            star_of_slow_engines,
+        ];
+        for system in systems {
+            let (topology, parameters) = system();
             let mut fabric = Fabric::new(&topology, &parameters, &[], 0).unwrap();
             let paths = lay(&mut fabric, &script);
             let outcome = run_on(&fabric, &paths, &script);
