@@ -109,7 +109,7 @@ fn time(text: &str, time: &str) -> Result<SimTime, Error> {
 
 /// Returns the links of a name, `chip0-chip1` from the one to the other, or of a number.
 fn find(text: &str, name: &str, link_names: &[String]) -> Result<Vec<LinkId>, Error> {
-    let wanted = name.replace(' ', "").to_lowercase();
+    let wanted = typed(name);
     let ids = (0..).map(LinkId::new);
     let found: Vec<LinkId> = ids
         .zip(link_names)
@@ -170,6 +170,7 @@ mod tests {
         };
         assert_eq!(one("slow-link=chip0-hub:50%"), Ok(vec![slow]));
         assert_eq!(one("slow-link=0:0.5"), Ok(vec![slow]));
+        assert_eq!(one("slow-link=chip 0 to hub:50%"), Ok(vec![slow]));
         let failed = |id| Fault::FailedLink {
             link: link(id),
             at: SimTime::from_ps(20_000_000),
