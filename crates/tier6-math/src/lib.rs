@@ -22,6 +22,7 @@ mod parameters;
 mod parts;
 mod plan;
 mod prediction;
+mod sanity;
 mod step_cost;
 mod traffic;
 
@@ -33,4 +34,5 @@ pub use parameters::{Channels, Parameters, Pieces, Placement, Sharp, Spread};
 pub use parts::Parts;
 pub use plan::{Bottleneck, Plan, PlanError, Planner, Prices, StepPrices, Terms};
 pub use prediction::{Basis, LinkBytes, Prediction};
+pub use sanity::{Oddity, against_its_halves, oddities, over_ranks};
 pub use step_cost::{StepCost, method_a, method_b};

@@ -231,6 +231,20 @@ impl Plan {
             .terms(prices, tariff, &self.cost, bytes.as_f64())
     }
 
+    /// Returns between what times a ring takes, software included: by FACTS B.2 each step at least
+    /// the longer of chunk and hop, at most both, and one hop at the end. `None` when no ring forwards.
+    pub(crate) fn ring_bracket(&self, bytes: Bytes) -> Option<(Micros, Micros)> {
+        let (least, most) = self.outline.ring_bracket(&self.tariff, bytes.as_f64())?;
+        let software = self.tariff.software;
+        Some((Micros::new(least + software), Micros::new(most + software)))
+    }
+
+    /// Returns the wire rate of the best-connected rank's links together; `None` where switches
+    /// reduce, so that bus bandwidth may exceed it.
+    pub(crate) fn wire(&self) -> Option<GbPerSec> {
+        self.outline.wire()
+    }
+
     /// Returns the rate that payload reaches on a link.
     pub(crate) fn payload_rate(&self, topology: &Topology, link: LinkId) -> GbPerSec {
         let link = topology.link(link);

@@ -415,6 +415,43 @@ impl Outline {
         })
     }
 
+    /// Returns the least and the most that the steps of a ring take.
+    pub(super) fn ring_bracket(&self, tariff: &Tariff, bytes: f64) -> Option<(f64, f64)> {
+        let is_ring = matches!(self.algorithm, Some(Algorithm::Ring | Algorithm::BidirRing));
+        let is_stepwise = matches!(self.form, Form::Sum { .. } | Form::Stream { .. });
+        if !is_ring || !is_stepwise {
+            return None;
+        }
+        let (mut least, mut most, mut last) = (0.0, 0.0, 0.0_f64);
+        for step in &self.loads.steps {
+            let run = self.run(step, tariff);
+            let whole = self.hop(step, Route::Mean, 0.0, |_, standalone| standalone, tariff);
+            let (chunk, added) = (run.chunk * bytes, run.reduction * bytes);
+            let hops = [run.hop.min(whole), run.hop.max(whole)];
+            least += run.repeat * chunk.max(hops[0]).max(added);
+            most += run.repeat * (chunk + hops[1] + added);
+            last = last.max(hops[1]);
+        }
+        Some((least, most + last))
+    }
+
+    /// Returns the wire rate of the best-connected rank; `None` where switches reduce.
+    pub(super) fn wire(&self) -> Option<GbPerSec> {
+        if matches!(
+            self.form,
+            Form::Nvls { .. } | Form::NvlsTree | Form::Sharp { .. }
+        ) {
+            return None;
+        }
+        let wire = |links: &Vec<(LinkClassId, f64)>| {
+            let rates = links.iter();
+            let rates = rates.map(|(class, rate)| rate / self.efficiency[class.index()]);
+            rates.sum::<f64>()
+        };
+        let fastest = self.injection.iter().map(wire).fold(0.0, f64::max);
+        Some(GbPerSec::new(fastest))
+    }
+
     /// Says whether the algorithm runs a protocol: NCCL's in-switch algorithms and PAT know
     /// Simple only [R:nccl tuning.cc].
     pub(super) fn is_run_by(&self, protocol: Protocol) -> bool {
