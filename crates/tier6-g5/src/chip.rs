@@ -152,10 +152,28 @@ pub(crate) struct Queue {
     next: Option<Node>,
     /// Flights whose bytes are not on their way yet, in order.
     staged: VecDeque<FlightId>,
+    /// Whether a message of it is on its way out.
     sending: bool,
-    waits_for_thread: bool,
-    wants_credit: bool,
-    is_loose: bool,
+    head: HeadWait,
+    owner: QueueOwner,
+}
+
+/// What the head of a queue waits for, data apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum HeadWait {
+    #[default]
+    Nothing,
+    Thread,
+    Credit,
+}
+
+/// Whose queue it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum QueueOwner {
+    #[default]
+    Port,
+    /// A transfer in several slices that has no port.
+    Transfer,
 }
 
 /// What is known of a path.
@@ -234,7 +252,10 @@ impl Chips<'_> {
     ) -> Result<(), FabricError> {
         match event {
             ChipEvent::Enter(seat) => self.enter(seat, world),
-            ChipEvent::Started(flight) => self.started(flight, world),
+            ChipEvent::Started(flight) => {
+                self.started(flight, world);
+                Ok(())
+            }
             ChipEvent::Answered(flight) => self.answered(flight, world),
             ChipEvent::Written(flight) => self.land(flight, world),
             ChipEvent::Reduced(flight) => self.reduced(flight, world),

@@ -116,6 +116,12 @@ pub enum RunError {
     Stop(Box<RunStop>),
 }
 
+impl From<FabricError> for RunError {
+    fn from(error: FabricError) -> Self {
+        Self::Setup(error.into())
+    }
+}
+
 /// Runs jobs over a network until all their transfers are complete.
 ///
 /// # Errors
@@ -200,7 +206,7 @@ struct Run<'r, 'a, 't, N: Network> {
     timeline: Option<Timeline>,
 }
 
-impl<N: Network> Run<'_, '_, '_, N> {
+impl<'a, 't, N: Network> Run<'_, 'a, 't, N> {
     /// Returns the number of events that it took.
     fn until_done(&mut self, limits: Limits) -> Result<u64, RunError> {
         let mut events = 0_u64;
@@ -210,7 +216,8 @@ impl<N: Network> Run<'_, '_, '_, N> {
             notices: &mut self.notices,
             timeline: self.timeline.as_mut(),
         });
-        self.with_world(|chips, world| chips.begin(world))?;
+        let (chips, mut world) = self.parts();
+        chips.begin(&mut world)?;
         self.settle()?;
         while !self.chips.are_done() {
             let Some(time) = self.agenda.next_time() else {
@@ -227,7 +234,8 @@ impl<N: Network> Run<'_, '_, '_, N> {
             match event {
                 RunEvent::Network(event) => self.network_event(event, now),
                 RunEvent::Chip(event) => {
-                    self.with_world(|chips, world| chips.handle(event, world))?;
+                    let (chips, mut world) = self.parts();
+                    chips.handle(event, &mut world)?;
                 }
             }
             if !self.notices.is_empty() || self.chips.have_work() {
@@ -266,13 +274,15 @@ impl<N: Network> Run<'_, '_, '_, N> {
         let mut heard = 0;
         loop {
             if self.chips.have_work() {
-                self.with_world(|chips, world| chips.work(world))?;
+                let (chips, mut world) = self.parts();
+                chips.work(&mut world)?;
             } else if let Some(&notice) = self.notices.get(heard) {
                 heard += 1;
                 if let Notice::Fatal { retries, .. } = notice {
                     return Err(self.stop(Some(StopReason::QueuePairFatal { retries })));
                 }
-                self.with_world(|chips, world| chips.notice(notice, world))?;
+                let (chips, mut world) = self.parts();
+                chips.notice(notice, &mut world)?;
             } else {
                 self.notices.clear();
                 return Ok(());
@@ -280,18 +290,16 @@ impl<N: Network> Run<'_, '_, '_, N> {
         }
     }
 
-    fn with_world<T>(
-        &mut self,
-        act: impl FnOnce(&mut Chips<'_>, &mut World<'_, '_, N>) -> Result<T, FabricError>,
-    ) -> Result<T, RunError> {
-        let mut world = World {
+    /// Returns the chips, and what they reach.
+    fn parts(&mut self) -> (&mut Chips<'a>, World<'_, 't, N>) {
+        let world = World {
             fabric: self.fabric,
             agenda: &mut self.agenda,
             notices: &mut self.notices,
             network: self.network,
             timeline: self.timeline.as_mut(),
         };
-        act(&mut self.chips, &mut world).map_err(|none| RunError::Setup(none.into()))
+        (&mut self.chips, world)
     }
 }
 

@@ -6,7 +6,10 @@ use tier6_units::SimTime;
 use super::engines::Waiting;
 use super::pending::Part;
 use super::slices::Slices;
-use super::{ChipEvent, Chips, Flight, FlightId, Held, Node, PathFacts, PathKey, Queue, QueueId};
+use super::{
+    ChipEvent, Chips, Flight, FlightId, HeadWait, Held, Node, PathFacts, PathKey, Queue, QueueId,
+    QueueOwner,
+};
 use crate::FabricError;
 use crate::PathRequest;
 use crate::account::{Chain, Doing, Nominal, Step};
@@ -24,7 +27,9 @@ impl Chips<'_> {
     ) -> Result<(), FabricError> {
         let is_unstaged = self.cdma.start == SimTime::ZERO;
         while let Some(node) = self.queues[queue].next {
-            if is_unstaged && self.queues[queue].sending || self.queues[queue].waits_for_thread {
+            if is_unstaged && self.queues[queue].sending
+                || self.queues[queue].head == HeadWait::Thread
+            {
                 break;
             }
             if !self.has_data(node) {
@@ -81,7 +86,7 @@ impl Chips<'_> {
         *loose.entry(node.transfer).or_insert_with(|| {
             self.queues.insert(Queue {
                 next: Some(node),
-                is_loose: true,
+                owner: QueueOwner::Transfer,
                 ..Queue::default()
             })
         })
@@ -126,7 +131,7 @@ impl Chips<'_> {
             let who = queue.map_or(Waiting::Loose(node), Waiting::Queue);
             self.hardware_of(seat).wait(who);
             if let Some(queue) = queue {
-                self.queues[queue].waits_for_thread = true;
+                self.queues[queue].head = HeadWait::Thread;
             }
             return Ok(false);
         }
@@ -210,7 +215,7 @@ impl Chips<'_> {
                 slice: node.slice + 1,
                 ..node
             })
-        } else if queue.is_loose {
+        } else if queue.owner == QueueOwner::Transfer {
             None
         } else {
             let next = job.program.next(node.transfer);
@@ -223,17 +228,12 @@ impl Chips<'_> {
     }
 
     /// The bytes of a flight are ready to go.
-    pub(super) fn started<N: Network>(
-        &mut self,
-        flight: FlightId,
-        world: &mut World<'_, '_, N>,
-    ) -> Result<(), FabricError> {
+    pub(super) fn started<N: Network>(&mut self, flight: FlightId, world: &mut World<'_, '_, N>) {
         self.flights[flight].is_started = true;
         match self.flights[flight].queue {
             Some(queue) => self.try_staged(queue, world),
             None => self.send(flight, world),
         }
-        Ok(())
     }
 
     /// Sends the first flight of a queue whose bytes are ready, if the port is free.
@@ -303,7 +303,7 @@ impl Chips<'_> {
     pub(super) fn drop_loose(&mut self, queue: QueueId, node: Node) {
         let state = &self.queues[queue];
         let is_over = state.next.is_none() && !state.sending && state.staged.is_empty();
-        if state.is_loose && is_over {
+        if state.owner == QueueOwner::Transfer && is_over {
             let loose = &mut self.jobs[node.job as usize].loose;
             if loose.remove(&node.transfer).is_some() {
                 self.queues.free(queue);
@@ -328,7 +328,7 @@ impl Chips<'_> {
             let before = self.hardware_of(flight.seat).waiting();
             match who {
                 Waiting::Queue(queue) => {
-                    self.queues[queue].waits_for_thread = false;
+                    self.queues[queue].head = HeadWait::Nothing;
                     self.try_queue(queue, chain, world)?;
                 }
                 Waiting::Loose(node) => {

@@ -9,7 +9,7 @@
 use tier6_collective::{Handshake, RankId, Route, Transfer, TransferId};
 
 use super::pending::Part;
-use super::{ChipEvent, Chips, FlightId, Held, Node, QueueId};
+use super::{ChipEvent, Chips, FlightId, HeadWait, Held, Node, QueueId};
 use crate::FabricError;
 use crate::PathRequest;
 use crate::account::{Chain, Doing};
@@ -257,8 +257,8 @@ impl Chips<'_> {
         transfer: &Transfer,
         world: &World<'_, '_, N>,
     ) {
-        if !self.queues[queue].wants_credit {
-            self.queues[queue].wants_credit = true;
+        if self.queues[queue].head != HeadWait::Credit {
+            self.queues[queue].head = HeadWait::Credit;
             let seat = self.issuer(job, transfer);
             self.clock(seat).begin(Doing::WaitingForCredit, world.now());
         }
@@ -273,8 +273,8 @@ impl Chips<'_> {
         world: &World<'_, '_, N>,
     ) {
         let Some(queue) = queue else { return };
-        if self.queues[queue].wants_credit {
-            self.queues[queue].wants_credit = false;
+        if self.queues[queue].head == HeadWait::Credit {
+            self.queues[queue].head = HeadWait::Nothing;
             let seat = self.issuer(job, transfer);
             self.clock(seat).end(Doing::WaitingForCredit, world.now());
         }

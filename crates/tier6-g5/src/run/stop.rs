@@ -1,6 +1,6 @@
 //! A run that did not end by itself: why, and who waits for whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Run, RunError};
 use crate::chip::Shape;
@@ -40,7 +40,7 @@ fn cycle(waits: &[Wait]) -> Option<Vec<Wait>> {
     for (index, wait) in waits.iter().enumerate() {
         from.entry(&wait.who).or_default().push(index);
     }
-    let mut finished: BTreeMap<&str, ()> = BTreeMap::new();
+    let mut finished: BTreeSet<&str> = BTreeSet::new();
     for start in from.keys() {
         // The way as waits taken, and how many of each place's waits have been tried.
         let mut places = vec![(*start, 0_usize)];
@@ -49,7 +49,7 @@ fn cycle(waits: &[Wait]) -> Option<Vec<Wait>> {
             let next = from.get(place).and_then(|waits| waits.get(*tried)).copied();
             *tried += 1;
             let Some(next) = next else {
-                finished.insert(place, ());
+                finished.insert(place);
                 places.pop();
                 taken.pop();
                 continue;
@@ -64,7 +64,7 @@ fn cycle(waits: &[Wait]) -> Option<Vec<Wait>> {
                         .collect(),
                 );
             }
-            if !finished.contains_key(to) {
+            if !finished.contains(to) {
                 places.push((to, 0));
                 taken.push(next);
             }

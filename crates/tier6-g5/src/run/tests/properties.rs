@@ -147,7 +147,7 @@ fn outcome(
     run(&jobs, &mut fabric, network, &case.parameters, &options)
 }
 
-fn check(case: &Case, outcomes: [Result<RunResult, RunError>; 2]) -> Result<(), TestCaseError> {
+fn check(case: &Case, outcomes: &[Result<RunResult, RunError>; 2]) -> Result<(), TestCaseError> {
     let fails = case
         .faults
         .iter()
@@ -187,12 +187,12 @@ proptest! {
         };
         let n = schedule.ranks();
         let topology = if case.on_ring { ring(n) } else { star(n) };
-        let mut flow = || outcome(&case, &schedule, &topology, &mut FlowNetwork::new());
-        check(&case, [flow(), flow()])?;
-        let mut packet = || {
+        let flow = || outcome(&case, &schedule, &topology, &mut FlowNetwork::new());
+        check(&case, &[flow(), flow()])?;
+        let packet = || {
             let mut network = PacketNetwork::new(&case.parameters);
             outcome(&case, &schedule, &topology, &mut network)
         };
-        check(&case, [packet(), packet()])?;
+        check(&case, &[packet(), packet()])?;
     }
 }
