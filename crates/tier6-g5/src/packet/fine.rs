@@ -35,14 +35,8 @@ impl Fine {
         Self::from(time) + Self((1 << (PLACES - 1)) - 1)
     }
 
-    /// Returns the number as it sorts, with room for a tie-break in the low 31 bits.
-    pub(crate) const fn bits(self) -> u128 {
-        self.0
-    }
-
-    pub(crate) const fn from_bits(bits: u128) -> Self {
-        Self(bits)
-    }
+    /// The shortest span.
+    pub(crate) const LEAST: Self = Self(1);
 
     pub(crate) fn times(self, count: u32) -> Self {
         Self(self.0 * u128::from(count)).min(Self::NEVER)

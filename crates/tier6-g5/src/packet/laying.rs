@@ -94,10 +94,10 @@ fn tree_plan(fabric: &Fabric<'_>, path: &Path<'_>, tree: &TreePath) -> Vec<HopPl
         ends.push(wire.to);
     }
     // Who only receives does so with its engines.
-    for at in 0..plan.len() {
+    for (at, end) in ends.into_iter().enumerate() {
         let is_used = |engines: u32| plan.iter().any(|hop| hop.server == engines);
         let is_end = !plan.iter().any(|hop| hop.fed_by.contains(&at));
-        if let Some(engines) = engines_of(ends[at]).filter(|one| is_end && !is_used(one.link.0)) {
+        if let Some(engines) = engines_of(end).filter(|one| is_end && !is_used(one.link.0)) {
             plan.push(hop(fabric, path, engines.link.0, vec![at]));
         }
     }

@@ -259,12 +259,6 @@ impl Lines {
         let (packets, full, _) = self.framing.cut(bytes);
         let wire = full + u64::from(self.framing.overhead);
         let latency = route.latency + self.end;
-        eprintln!(
-            "tree {} binds {} {packets} {wire} {:?}",
-            route.is_tree(),
-            control.window_binds(wire, packets, route.byte, latency),
-            control.link.map(|l| l.window)
-        );
         if !route.is_tree() && control.window_binds(wire, packets, route.byte, latency) {
             self.ask_to_close();
         }
@@ -295,16 +289,12 @@ impl Lines {
             back: Fine::ZERO,
             exit: 0,
         };
-        match self.spare.pop() {
-            Some(number) => {
-                self.flights[number as usize] = flight;
-                number
-            }
-            None => {
-                self.flights.push(flight);
-                index(self.flights.len() - 1)
-            }
+        if let Some(number) = self.spare.pop() {
+            self.flights[number as usize] = flight;
+            return number;
         }
+        self.flights.push(flight);
+        index(self.flights.len() - 1)
     }
 
     /// Returns the picosecond of the next event.
@@ -399,14 +389,14 @@ impl Lines {
     /// Returns whether the next event is a notice that still holds.
     pub(crate) fn next_is_notice(&mut self) -> bool {
         match self.calendar.peek() {
-            None => false,
             Some((time, Event::Sent(flight))) => self.flights[flight as usize].sent == Some(time),
             Some((time, Event::Arrived(flight, leaf))) => {
                 *self.flights[flight as usize].arrivals.at(leaf) == Some(time)
             }
             // They may be followed by one.
             Some((_, Event::Delivered(..) | Event::Answer(_) | Event::Deadline(_))) => true,
-            Some((
+            None
+            | Some((
                 _,
                 Event::Decide(_)
                 | Event::Admit(_)

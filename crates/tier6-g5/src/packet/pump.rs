@@ -24,8 +24,9 @@ pub(crate) struct Pump {
 pub(crate) struct Turn {
     at: usize,
     pub(crate) flight: u32,
-    /// Whether another flight wants its turn as well.
-    pub(crate) rivals: Rivals,
+    pub(crate) packet: u32,
+    /// When it has the packet.
+    pub(crate) order: Fine,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,37 +56,40 @@ impl Pump {
         }
     }
 
-    /// Returns whose turn it is. `order` tells when a flight has its next packet, `None` when it
-    /// has none. Who has one by the time at which the pump is free goes in turn; if nobody has,
-    /// the first to have one goes.
-    pub(crate) fn next(&self, order: impl Fn(u32) -> Option<Fine>) -> Option<Turn> {
+    /// Returns whose turn it is, and what `next` says of it: the packet that the flight has next
+    /// and since when, `None` when it has none. Who has one by the time at which the pump is free
+    /// goes in turn; if nobody has, the first to have one goes.
+    pub(crate) fn next(&self, next: impl Fn(u32) -> Option<(u32, Fine)>) -> Option<Turn> {
         let n = self.flights.len();
         let in_turn = (self.turn..n).chain(0..self.turn.min(n));
-        let mut soonest: Option<(Fine, usize)> = None;
-        let mut waiting = 0;
+        let mut soonest: Option<Turn> = None;
         for at in in_turn {
-            let Some(order) = order(self.flights[at]) else {
+            let flight = self.flights[at];
+            let Some((packet, order)) = next(flight) else {
                 continue;
             };
-            waiting += 1;
-            let is_ready = soonest.is_some_and(|(first, _)| first <= self.free);
-            if soonest.is_none_or(|(first, _)| order < first) && !is_ready {
-                soonest = Some((order, at));
+            if soonest.is_none_or(|first| order < first.order) {
+                soonest = Some(Turn {
+                    at,
+                    flight,
+                    packet,
+                    order,
+                });
             }
-            // Enough is known: who goes, and that somebody else waits.
-            if waiting > 1 && soonest.is_some_and(|(first, _)| first <= self.free) {
+            if order <= self.free {
                 break;
             }
         }
-        soonest.map(|(_, at)| Turn {
-            at,
-            flight: self.flights[at],
-            rivals: if waiting > 1 {
-                Rivals::Some
-            } else {
-                Rivals::None
-            },
-        })
+        soonest
+    }
+
+    /// Returns whether other flights may want their turn as well.
+    pub(crate) fn rivals(&self) -> Rivals {
+        if self.flights.len() > 1 {
+            Rivals::Some
+        } else {
+            Rivals::None
+        }
     }
 
     /// Notes an offer that keeps the pump busy until `free`.

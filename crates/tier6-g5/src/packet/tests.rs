@@ -73,8 +73,10 @@ impl Case {
                     steps += 1;
                     if let Some(notice) = lines.step() {
                         let id = match notice {
-                            Notice::Sent(id) | Notice::Arrived(id) | Notice::Answered(id) => id,
-                            Notice::Fatal { id, .. } => id,
+                            Notice::Sent(id)
+                            | Notice::Arrived(id)
+                            | Notice::Answered(id)
+                            | Notice::Fatal { id, .. } => id,
                         };
                         heard.push((next.unwrap(), id, notice));
                     }

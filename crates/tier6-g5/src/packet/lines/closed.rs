@@ -165,7 +165,7 @@ impl Lines {
 
     /// Makes the front of an input known to its server.
     fn expose(&mut self, slot: u32, train: &Train) {
-        let ready = train.ready.max(self.flights[train.flight as usize].order);
+        let ready = self.time_of(self.slots[slot as usize].tie, train);
         let Lines { slots, servers, .. } = self;
         let at = &slots[slot as usize];
         let head = Head {

@@ -105,7 +105,7 @@ impl Lines {
         match rate.budget.grant(short(wire), pace, self.now.to_sim()) {
             Ok(()) => true,
             Err(until) => {
-                ends.held = Fine::from(until).max(self.now + Fine::from_bits(1));
+                ends.held = Fine::from(until).max(self.now + Fine::LEAST);
                 false
             }
         }
@@ -230,15 +230,12 @@ impl Lines {
         let Some(control) = &mut self.control else {
             return;
         };
-        let at = match control.spare_answers.pop() {
-            Some(at) => {
-                control.answers[at as usize] = (number, answer);
-                at
-            }
-            None => {
-                control.answers.push((number, answer));
-                super::index(control.answers.len() - 1)
-            }
+        let at = if let Some(at) = control.spare_answers.pop() {
+            control.answers[at as usize] = (number, answer);
+            at
+        } else {
+            control.answers.push((number, answer));
+            super::index(control.answers.len() - 1)
         };
         self.calendar.add(time, Event::Answer(at));
     }

@@ -7,7 +7,7 @@ use super::{Lines, Served};
 use crate::packet::calendar::Event;
 use crate::packet::control::Stop;
 use crate::packet::fine::Fine;
-use crate::packet::flight::Care;
+use crate::packet::flight::{Care, Flight};
 use crate::packet::route::{Hop, Intake};
 use crate::packet::server::{Halt, Head, Server, Serving};
 use crate::packet::train::{Mark, Room, Slot, Train};
@@ -33,7 +33,7 @@ impl Lines {
             self.watch(number, &train);
         }
         if was_empty {
-            let ready = train.ready.max(self.flights[train.flight as usize].order);
+            let ready = self.time_of(tie, &train);
             let head = Head {
                 ready,
                 tie,
@@ -187,13 +187,14 @@ impl Lines {
     fn first_head(&mut self, server: u32) -> Option<Head> {
         let (slots, flights) = (&self.slots, &self.flights);
         self.servers[server as usize].first_head(|head| {
-            slots[head.slot as usize]
-                .trains
-                .front()
-                .is_some_and(|train| {
-                    train.ready.max(flights[train.flight as usize].order) == head.ready
-                })
+            let train = slots[head.slot as usize].trains.front();
+            train.is_some_and(|train| time_of(flights, head.tie, train) == head.ready)
         })
+    }
+
+    /// Returns when the first packet of a train takes its place among others.
+    pub(super) fn time_of(&self, tie: u32, train: &Train) -> Fine {
+        time_of(&self.flights, tie, train)
     }
 
     /// Stops a server after the packet that it serves.
@@ -243,14 +244,15 @@ impl Lines {
         if train.count == 0 {
             slot.trains.pop_front();
         }
-        if slot.trains.is_empty() && slot.tie == 0 {
-            if let Some(train) = self.next_offer(number) {
-                self.slots[serving.slot as usize].trains.push_back(train);
-            }
+        if slot.trains.is_empty()
+            && slot.tie == 0
+            && let Some(train) = self.next_offer(number)
+        {
+            self.slots[serving.slot as usize].trains.push_back(train);
         }
         let slot = &self.slots[serving.slot as usize];
         if let Some(train) = slot.trains.front() {
-            let ready = train.ready.max(self.flights[train.flight as usize].order);
+            let ready = self.time_of(slot.tie, train);
             let head = Head {
                 ready,
                 tie: slot.tie,
@@ -439,4 +441,12 @@ impl Lines {
 /// there when it is due: not at all unless that link is faster, or this one held it back.
 fn lead_at(next: ByteTime, byte: ByteTime, wire: u64, lead: Fine) -> Fine {
     (lead + Fine::of(byte, wire)).saturating_sub(Fine::of(next, wire))
+}
+
+/// What a chip hands over has its place after everything else of that picosecond.
+fn time_of(flights: &[Flight], tie: u32, train: &Train) -> Fine {
+    match tie {
+        0 => train.ready.max(flights[train.flight as usize].order),
+        _ => train.ready,
+    }
 }

@@ -23,7 +23,7 @@ impl Lines {
             }
         }
         self.audit_loop()?;
-        let queued = self.slots.iter().flat_map(|slot| {
+        let queued = self.slots.iter().filter_map(|slot| {
             let served = self.servers[slot.server as usize].serving;
             let served = served.filter(|_| slot.trains.len() == 1);
             let train = slot.trains.front();

@@ -63,8 +63,8 @@ impl Lines {
     pub(super) fn next_offer(&mut self, server: u32) -> Option<Train> {
         let pump = &self.servers[server as usize].pump;
         let free = pump.free;
-        let turn = pump.next(|number| Some(self.next_packet(number)?.1))?;
-        let (first, order) = self.next_packet(turn.flight)?;
+        let turn = pump.next(|number| self.next_packet(number))?;
+        let (first, order, rivals) = (turn.packet, turn.order, pump.rivals());
         let flight = &mut self.flights[turn.flight as usize];
         let byte = self.hops[flight.source as usize].byte;
         let (available, head) = flight.available(first, byte);
@@ -79,14 +79,13 @@ impl Lines {
         let lead = ready.saturating_sub(head.max(free));
         let left = flight.packets - flight.next;
         let service = Fine::of(byte, flight.full_wire());
-        let (gap, count) = match turn.rivals {
-            Rivals::Some => (service, 1),
+        let (gap, count) = match rivals {
             Rivals::None if flight.pace_gap() <= service => (service, left),
             // Evenly as the engines have them; the last packet is shorter and ready sooner.
             Rivals::None if ready == available && head >= free => {
                 (flight.pace_gap(), (left - 1).max(1))
             }
-            Rivals::None => (service, 1),
+            Rivals::Some | Rivals::None => (service, 1),
         };
         let count = count.min(self.longest);
         let train = Train {

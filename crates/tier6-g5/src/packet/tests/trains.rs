@@ -38,7 +38,7 @@ fn random_case(seed: u64) -> Case {
             (byte, SimTime::from_ps(latency))
         })
         .collect();
-    let routes = (0..1 + dice.roll(6))
+    let routes = (0..=dice.roll(6))
         .map(|_| {
             let mut left: Vec<u32> = (0..u32::try_from(n_links).unwrap()).collect();
             let hops = 1 + dice.roll(n_links.min(4));
