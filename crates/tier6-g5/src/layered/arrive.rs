@@ -24,7 +24,7 @@ impl LayeredNetwork {
             && !self.take_room(entered, link, arrived.wire, now, context)
         {
             self.ports[link as usize].account.lost += 1;
-            self.packets.remove(packet);
+            self.lose(packet, now, context);
             self.free_credits(entered.link, entered.credits, now, context);
             return;
         }

@@ -43,6 +43,20 @@ impl LayeredNetwork {
         }
     }
 
+    /// Forgets a packet that does not arrive. Its credits between the chips are not lost: the
+    /// counters of the next packet tell the receiver of them.
+    pub(super) fn lose<E: From<LayeredEvent>>(
+        &mut self,
+        packet: u32,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        let packet = self.packets.remove(packet);
+        if let Load::Frame { .. } = packet.load {
+            self.return_credits(&packet, now, context);
+        }
+    }
+
     /// Gives credits between chips back.
     fn return_credits<E: From<LayeredEvent>>(
         &mut self,
@@ -165,6 +179,7 @@ impl LayeredNetwork {
                 load: Load::Control(control),
                 payload: 0,
                 wire: bytes.into(),
+                ready: 0,
                 entered: None,
                 mark: Mark::Clear,
             });

@@ -18,6 +18,8 @@ pub(super) struct Packet {
     pub(super) load: Load,
     pub(super) payload: u64,
     pub(super) wire: u64,
+    /// When it is ready for its next link, in units of 2^-32 ps.
+    pub(super) ready: u128,
     /// The link by which it came, and the credits it took there.
     pub(super) entered: Option<Entered>,
     pub(super) mark: Mark,

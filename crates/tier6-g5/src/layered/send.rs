@@ -9,7 +9,7 @@ use crate::{Fabric, PathChoice};
 
 use super::packet::{Flight, Load, Mark, Packet, Way};
 use super::port::{Cause, State, Turn};
-use super::transmit::{Departure, fine, near, span};
+use super::transmit::{Departure, exactly, near, span};
 use super::{LayeredEvent, LayeredNetwork};
 
 /// Payload of the pieces into which messages are cut that enter the links whole: links take
@@ -162,13 +162,13 @@ impl LayeredNetwork {
         let Some((class, packet)) = port.choose() else {
             return false;
         };
-        let wire = self.packets.get(packet).wire;
+        let Packet { wire, ready, .. } = self.packets.get(packet);
         let Some(credits) = port.take_credits(wire) else {
             port.block(now, Cause::Credit);
             return false;
         };
         port.pop(class, wire);
-        let start = port.free.max(fine(now));
+        let start = exactly(port.free.max(ready), now);
         let departure = Departure {
             packet,
             credits,
@@ -342,7 +342,7 @@ impl LayeredNetwork {
         }
         let port = &mut self.ports[link as usize];
         let credits = (port.take_credits(wire)).expect("Invariant: the pair is ready");
-        let mut start = port.free.max(fine(now));
+        let mut start = exactly(port.free, now);
         if let Some(engines) = chip.engines {
             // The engines hand over the head at once and the tail in time.
             let begin = chip.engines_free.max(start);
@@ -364,6 +364,7 @@ impl LayeredNetwork {
             },
             payload,
             wire,
+            ready: 0,
             entered: None,
             mark: Mark::Clear,
         });

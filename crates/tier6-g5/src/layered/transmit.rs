@@ -60,7 +60,7 @@ impl LayeredNetwork {
         let agenda = &mut *context.agenda;
         agenda.at(up(end), LayeredEvent::Free(link).into());
         if is_lost {
-            self.packets.remove(packet);
+            self.lose(packet, now, context);
             self.ports[link as usize].account.lost += 1;
             // The counters of the next packet tell the receiver of the credits.
             if credits > 0 {
@@ -74,11 +74,14 @@ impl LayeredNetwork {
         onward.hop += 1;
         let (time, event) = if let Some(next) = next {
             let early = span(self.ports[next as usize].byte, wire);
-            let ready = near(start.max(end.saturating_sub(early)));
-            (ready + latency, LayeredEvent::Ready(packet))
+            let ready = start.max(end.saturating_sub(early)) + fine(latency);
+            self.packets.get_mut(packet).ready = ready;
+            (near(ready), LayeredEvent::Ready(packet))
         } else {
             let through = (self.parameters.paxi).map_or(SimTime::ZERO, |paxi| paxi.latency);
-            (near(end) + latency + through, LayeredEvent::Tail(packet))
+            // Never before the wire is free, which the sender hears of first.
+            let time = (near(end) + latency + through).max(up(end));
+            (time, LayeredEvent::Tail(packet))
         };
         context.agenda.at(time.max(now), event.into());
     }
@@ -189,8 +192,18 @@ pub(super) fn span(byte: ByteTime, bytes: u64) -> u128 {
     u128::from(byte.fine()) * u128::from(bytes)
 }
 
-pub(super) fn fine(time: SimTime) -> u128 {
+fn fine(time: SimTime) -> u128 {
     u128::from(time.ps()) << 32
+}
+
+/// Returns when something begins that could begin at an exact instant, of which somebody hears now:
+/// at that instant, unless it has waited for something else.
+pub(super) fn exactly(instant: u128, now: SimTime) -> u128 {
+    if instant + (1 << 32) > fine(now) {
+        instant
+    } else {
+        fine(now)
+    }
 }
 
 /// Returns the nearest picosecond.
