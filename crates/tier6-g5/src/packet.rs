@@ -94,7 +94,8 @@ impl PacketNetwork {
         let heard = context.notices.len();
         for _ in 0..AHEAD {
             let Some(time) = self.lines.next_time() else {
-                return;
+                self.lines.finish_spans();
+                break;
             };
             if time > now {
                 let is_alone = context.agenda.next_time().is_none_or(|next| time < next);
@@ -125,20 +126,24 @@ impl PacketNetwork {
         let Some(timeline) = context.timeline.as_deref_mut() else {
             return;
         };
-        let fabric = context.fabric;
-        timeline
-            .spans
-            .extend(self.lines.take_spans().filter_map(|span| {
-                let LinkOf::Wire(link) = fabric.links()[span.server as usize].of else {
-                    return None;
-                };
-                Some(Span {
-                    track: Track::Link(link),
-                    name: format!("message {}, {} packets", span.message.0, span.packets),
-                    start: span.start.to_sim(),
-                    end: span.end.to_sim(),
-                })
-            }));
+        let links = context.fabric.links();
+        let wire = |server: u32| match links[server as usize].of {
+            LinkOf::Wire(link) => Some(link),
+            LinkOf::Engines(_) => None,
+        };
+        let spans = self.lines.take_spans().filter_map(|span| {
+            Some(Span {
+                track: Track::Link(wire(span.server)?),
+                name: format!("message {}, {} packets", span.message.0, span.packets),
+                start: span.start.to_sim(),
+                end: span.end.to_sim(),
+            })
+        });
+        timeline.spans.extend(spans);
+        let queues = self.lines.take_queues();
+        let queues =
+            queues.filter_map(|(server, time, bytes)| Some((wire(server)?, time.to_sim(), bytes)));
+        timeline.queues.extend(queues);
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct Lines {
     /// What both ends add to the latency.
     end: Fine,
     spans: Option<Vec<Served>>,
+    /// Bytes that wait for a server after each change.
+    queues: Option<Vec<(u32, Fine, u64)>>,
     /// Payload that each server owes.
     owed: Vec<u64>,
     pub(super) control: Option<Box<Control>>,
@@ -98,6 +100,7 @@ impl Lines {
             longest: trains.longest(),
             end: end.into(),
             spans: None,
+            queues: None,
             owed: Vec::new(),
             control: None,
         }
@@ -115,10 +118,24 @@ impl Lines {
 
     pub(crate) fn keep_spans(&mut self) {
         self.spans = Some(Vec::new());
+        self.queues = Some(Vec::new());
     }
 
     pub(crate) fn take_spans(&mut self) -> impl Iterator<Item = Served> {
         self.spans.iter_mut().flat_map(std::mem::take)
+    }
+
+    /// Ends the spans of what was served last, when nothing moves any more.
+    pub(crate) fn finish_spans(&mut self) {
+        if self.spans.is_some() {
+            for server in 0..index(self.servers.len()) {
+                self.finish(server);
+            }
+        }
+    }
+
+    pub(crate) fn take_queues(&mut self) -> impl Iterator<Item = (u32, Fine, u64)> {
+        self.queues.iter_mut().flat_map(std::mem::take)
     }
 
     /// Lets a link fail at an instant.

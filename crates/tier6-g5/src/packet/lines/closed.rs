@@ -135,6 +135,9 @@ impl Lines {
                 let site = &mut control.sites[server as usize];
                 site.queued += bytes;
                 site.peak = site.peak.max(site.queued);
+                if let Some(queues) = &mut self.queues {
+                    queues.push((server, self.now, site.queued));
+                }
                 slot.admitted += 1;
                 train.room = Room::Held;
                 let draw = control.marks.next_u64();
@@ -219,8 +222,9 @@ impl Lines {
             let site = &control.sites[server as usize];
             site.pool
         });
-        let wire = self.flights[train.flight as usize].wire(train.first);
-        pool.is_none_or(|pool| !self.is_closed() || pool.room_for(short(wire)) > 0)
+        let flight = &self.flights[train.flight as usize];
+        let is_free = !self.is_closed() || flight.is_sheltered();
+        pool.is_none_or(|pool| is_free || pool.room_for(short(flight.wire(train.first))) > 0)
     }
 
     /// Takes credits back at a server.
@@ -284,6 +288,9 @@ impl Lines {
         let site = &mut control.sites[server as usize];
         if let (Room::Held, Some(buffer), Some(feeder)) = (train.room, site.buffer, feeder) {
             site.queued -= wire;
+            if let Some(queues) = &mut self.queues {
+                queues.push((server, self.now, site.queued));
+            }
             let input = control.sites[feeder as usize].input;
             if let Some(signal) = control.buffers[buffer as usize].leave(input, wire) {
                 self.signal(feeder, signal);
@@ -293,7 +300,11 @@ impl Lines {
             let time = self.now + self.servers[feeder as usize].latency;
             self.give_credits(feeder, train.credits, time);
         }
-        let credits = self.take_credits(server, wire);
+        let credits = if is_sheltered {
+            0
+        } else {
+            self.take_credits(server, wire)
+        };
         if is_lost {
             let server_latency = self.servers[server as usize].latency;
             let time = self.servers[server as usize].free + server_latency.times(2);

@@ -216,7 +216,7 @@ impl Lines {
     }
 
     /// Takes what was served out of its input.
-    fn finish(&mut self, server: u32) {
+    pub(super) fn finish(&mut self, server: u32) {
         let number = server;
         let server = &mut self.servers[server as usize];
         let Some(serving) = server.serving.take() else {

@@ -296,3 +296,45 @@ fn a_loop_that_never_binds_changes_no_time() {
         }
     }
 }
+
+/// All layers as published, on eight chips and one switch: nothing queues, so trains go through,
+/// and the fluid is right.
+#[test]
+fn published_layers_agree_with_the_fluid() {
+    for bytes in [1 << 20, 64 << 20, 1 << 30] {
+        let topology = preset("h100-x8").unwrap().resolve().unwrap();
+        let mut case = Case::ideal(topology, Collective::AllReduce, Algorithm::Ring, bytes);
+        case.parameters = G5Parameters::defaults();
+        let ratio = case.packet().total.ps() as f64 / case.flow().total.ps() as f64;
+        assert!((ratio - 1.0).abs() < 0.02, "{bytes} B: {ratio}");
+    }
+}
+
+/// SHARP between nodes: added on the way up, copied on the way down.
+#[test]
+fn switches_between_nodes_add_and_copy() {
+    let spec = preset("h100-x8-ib-ndr").unwrap().with_outer_count(2);
+    let topology = spec.resolve().unwrap();
+    let (collective, algorithm) = (Collective::AllReduce, Algorithm::CollNetChain);
+    let mut case = Case::ideal(topology, collective, algorithm, 64 << 20);
+    case.options.ranks_per_node = Some(8);
+    case.options.pieces = 64;
+    let ratio = case.against_flow();
+    assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
+}
+
+/// The times on which message-level simulators agree (50 GB/s, 500 ns), packet by packet.
+#[test]
+fn published_times_of_an_incast_and_an_exchange() {
+    let switch = "switch".into();
+    let fabric = FabricSpec::Crossbar { switch, planes: 1 };
+    let spec = SystemSpec::uniform(9, fabric, GbPerSec::new(50.0), Micros::new(0.25));
+    let nine = 9 * (16 << 20);
+    let topology = spec.resolve().unwrap();
+    let case = Case::ideal(topology, Collective::Gather, Algorithm::Direct, nine);
+    let time = case.packet().total.to_micros().get();
+    assert!((time - 2684.85).abs() < 0.006, "{time}");
+    let case = Case::ideal(star(64), Collective::AllToAll, Algorithm::Direct, 16 << 20);
+    let time = case.packet().total.to_micros().get();
+    assert!((time / 331.30 - 1.0).abs() < 0.01, "{time}");
+}
