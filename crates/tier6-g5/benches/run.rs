@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-use tier6_collective::{Collective, Grain};
+use tier6_collective::{Collective, Grain, Handshake};
 use tier6_des::Random;
 use tier6_g5::{
     ExchangeOrder, ExchangeProgram, Fabric, FlowNetwork, G5Parameters, Job, Program, Recording,
@@ -28,7 +28,15 @@ fn main() {
     let exchange =
         ExchangeProgram::new(256, BYTES, Grain::Message, ExchangeOrder::AllAtOnce).unwrap();
     let (short, long) = (all_reduce(1024), all_reduce(4096));
-    let medium = all_reduce(256);
+    // As peers run it: a rank also finishes its own send before the next step.
+    let medium = RingProgram::new(
+        Collective::AllReduce,
+        256,
+        BYTES,
+        Grain::Message,
+        RingPace::OwnSend,
+    );
+    let medium = medium.unwrap().with_handshake(Handshake::Eager);
     let cases: [(&str, &dyn Fn() -> f64); 6] = [
         ("hold model, 6.3 M events", &|| hold(1000, 6_300_000)),
         ("ring of 1,024, 2.1 M messages", &|| once(&ring, &short)),

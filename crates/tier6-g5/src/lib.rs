@@ -36,16 +36,16 @@ pub use fabric::{
 pub use fault::Fault;
 pub use fidelity::Fidelity;
 pub use flow::{FlowEvent, FlowNetwork, Passed};
-pub use packet::{PacketEvent, PacketNetwork};
 pub use layered::{Control, LayeredEvent, LayeredNetwork};
+pub use packet::{PacketEvent, PacketNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
     TargetClamp,
 };
 pub use program::{
-    Dependency, ExchangeOrder, ExchangeProgram, Follows, Lowered, Needs, Program, ProgramError,
-    Relabelled, RingPace, RingProgram,
+    Action, Dependency, ExchangeOrder, ExchangeProgram, Follows, Instruction, Lowered, Needs,
+    Program, ProgramError, Relabelled, RingPace, RingProgram, instructions,
 };
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,

@@ -5,6 +5,7 @@
 //! grows with its ranks and not with its messages.
 
 mod exchange;
+mod instructions;
 mod lowered;
 mod relabelled;
 mod ring;
@@ -13,6 +14,7 @@ mod shares;
 mod tests;
 
 pub use exchange::{ExchangeOrder, ExchangeProgram};
+pub use instructions::{Action, Instruction, instructions};
 pub use lowered::Lowered;
 pub use relabelled::Relabelled;
 pub use ring::{RingPace, RingProgram};

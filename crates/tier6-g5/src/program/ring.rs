@@ -35,6 +35,7 @@ pub struct RingProgram {
     blocks: Shares,
     grain: Grain,
     pace: RingPace,
+    handshake: Handshake,
     /// Steps that reduce, and steps in all.
     reducing: u32,
     steps: u32,
@@ -45,7 +46,7 @@ pub struct RingProgram {
 pub enum RingPace {
     /// When the block to send has arrived: `ring`.
     Arrival,
-    /// When its own send is over as well, and with a handshake per step: `send_recv_ring`.
+    /// When its own send is over as well: `send_recv_ring`, which has a handshake per step.
     OwnSend,
 }
 
@@ -87,9 +88,18 @@ impl RingProgram {
             blocks: Shares::of(bytes, ranks),
             grain,
             pace,
+            handshake: match pace {
+                RingPace::Arrival => Handshake::Eager,
+                RingPace::OwnSend => Handshake::Rendezvous,
+            },
             reducing,
             steps: reducing + gathering,
         })
+    }
+
+    /// Returns the same ring with another way for sender and receiver to agree.
+    pub const fn with_handshake(self, handshake: Handshake) -> Self {
+        Self { handshake, ..self }
     }
 
     const fn step_and_position(&self, id: TransferId) -> (u32, u32) {
@@ -156,10 +166,7 @@ impl Program for RingProgram {
     }
 
     fn handshake(&self) -> Handshake {
-        match self.pace {
-            RingPace::Arrival => Handshake::Eager,
-            RingPace::OwnSend => Handshake::Rendezvous,
-        }
+        self.handshake
     }
 
     fn ports(&self) -> u32 {

@@ -4,8 +4,8 @@ mod layers;
 mod properties;
 mod stops;
 
-use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, Schedule, build};
-use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
+use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, Handshake, Schedule, build};
+use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
 use super::{Job, RunError, RunOptions, run};
@@ -28,6 +28,21 @@ fn ring(n_chips: u32) -> Topology {
 fn star(n_chips: u32) -> Topology {
     let switch = "switch".into();
     topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+}
+
+fn fat_tree(n_chips: u32, down: u32) -> Topology {
+    topology(
+        n_chips,
+        FabricSpec::FatTree(FatTreeSpec {
+            switch: "switch".into(),
+            spine: None,
+            down: Some(down),
+            spines: Some(down),
+            oversubscription: 1.0,
+            wiring: Wiring::ByNode,
+            cross_rail: CrossRail::Spine,
+        }),
+    )
 }
 
 fn chips(n_chips: u32) -> Vec<ChipId> {
@@ -107,6 +122,12 @@ fn messages_take_the_times_that_peers_agree_on() {
     let all_reduce = schedule(Collective::AllReduce, Algorithm::Ring, &at(64, 16));
     assert!((us(&ideal(&all_reduce, &ring(64))) - 723.60).abs() < 0.005);
     assert!((us(&ideal(&all_reduce, &star(64))) - 786.60).abs() < 0.005);
+    // Ranks that finish their own send first: every step is as slow as its slowest pair.
+    let paced = schedule(Collective::AllReduce, Algorithm::SendRecvRing, &at(64, 16));
+    let paced = Lowered::new(&paced).with_handshake(Handshake::Eager);
+    let options = RunOptions::new();
+    let result = simulate(&paced, &fat_tree(64, 8), &G5Parameters::ideal(), &options);
+    assert!((us(&result.unwrap()) - 912.60).abs() < 0.005);
     let pairwise = schedule(Collective::AllToAll, Algorithm::Pairwise, &at(64, 16));
     assert!((us(&ideal(&pairwise, &star(64))) - 393.30).abs() < 0.005);
     let direct = schedule(Collective::AllToAll, Algorithm::Direct, &at(64, 16));

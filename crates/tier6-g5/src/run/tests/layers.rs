@@ -1,6 +1,6 @@
 //! What each layer of the chips adds to a collective, to the picosecond.
 
-use tier6_collective::{Algorithm, BuildOptions, Collective, Grain};
+use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, Handshake};
 use tier6_units::{ByteTime, Bytes, SimTime};
 
 use super::{LATENCY, chips, ideal, ring, schedule, simulate, star};
@@ -176,6 +176,22 @@ fn threads_bound_the_messages_in_flight() {
     let sends = u64::from(N - 1);
     assert_eq!(result.total.ps(), sends * C + 2 * LATENCY);
     assert_eq!(result.chips[0].sending.ps(), sends * C);
+}
+
+/// A chip that may post one receive takes one message after another, each with its handshake.
+#[test]
+fn credits_bound_the_receives() {
+    let options = BuildOptions::new(N, Bytes::new(u64::from(N) * CHUNK));
+    let direct = schedule(Collective::AllToAll, Algorithm::Direct, &options);
+    let program = Lowered::new(&direct).with_handshake(Handshake::Rendezvous);
+    let total = |credits| {
+        let parameters = with(|parameters| parameters.cdma.credits = credits);
+        let result = simulate(&program, &star(N), &parameters, &RunOptions::new());
+        result.unwrap().total.ps()
+    };
+    let messages = u64::from(N - 1);
+    assert_eq!(total(1), messages * (C + 4 * 2 * LATENCY));
+    assert_eq!(total(u32::MAX), messages * C + 4 * 2 * LATENCY);
 }
 
 /// FACTS A.3: from one piece to as many as there are engines the time stays on a plateau.
