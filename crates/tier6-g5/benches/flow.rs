@@ -1,4 +1,4 @@
-//! Speed and memory of runs at `flow` fidelity, against the bare event queue in the same run.
+//! Speed of the fluid network alone, without chips, against the bare event queue in the same run.
 //!
 //! The reference is the hold model: a binary heap with 1,024 pending events, from which the first
 //! is taken and to which a new one is added, nothing else. A shared machine is slow in bursts, so
@@ -8,51 +8,38 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use tier6_collective::{Collective, Grain};
 use tier6_des::Agenda;
 use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId};
-use tier6_g5::{
-    ExchangeOrder, ExchangeProgram, Fabric, FlowEvent, FlowNetwork, G5Parameters, Job, PathRequest,
-    Program, Recording, RingPace, RingProgram, RunOptions, run,
-};
+use tier6_g5::{Fabric, FlowEvent, FlowNetwork, G5Parameters, PathRequest};
 use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
-use tier6_units::{ByteTime, Bytes, GbPerSec, Micros, SimTime};
+use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
 
 const TURNS: u32 = 5;
 const BYTES: u64 = 16 << 20;
-/// Asks this program, started again, for a ring of so many ranks and its memory.
-const MEMORY_OF: &str = "memory-of-a-ring-of";
 
 fn main() {
     let words: Vec<String> = std::env::args()
         .skip(1)
         .filter(|word| !word.starts_with('-'))
         .collect();
-    if let [what, n_ranks] = words.as_slice()
-        && what == MEMORY_OF
-    {
-        return print_memory(n_ranks.parse().expect("Invariant: we wrote it"));
-    }
-    let (ring, star, tree) = (ring(1024), star(256), fat_tree(256, 16));
-    let uneven = self::star(64);
-    let cases: [(&str, &dyn Fn() -> u64); 7] = [
+    let (ring, large, small, tree) = (ring(1024), star(256), star(64), fat_tree(256, 16));
+    let even = |_| BYTES / 256;
+    let uneven = |draw: u64| 100_000 + (draw >> 44);
+    let cases: [(&str, &dyn Fn() -> u64); 5] = [
         ("hold model, 6.3 M events", &|| hold(1024, 6_300_000)),
-        ("hold model, 195,840 of 65,280", &|| hold(65_280, 195_840)),
-        ("ring of 1,024, network alone", &|| {
+        ("ring of 1,024, 2.1 M messages", &|| {
             shifts(&ring, 2046, BYTES / 1024)
         }),
-        ("ring of 1,024, run", &|| all_reduce(&ring)),
-        ("all to all, star of 256, run", &|| all_to_all(&star)),
-        ("all to all, fat tree of 256, run", &|| all_to_all(&tree)),
-        ("uneven, star of 64, network alone", &|| {
-            all_to_all_uneven(&uneven)
+        ("all to all, star of 256", &|| all_to_all(&large, even)),
+        ("all to all, fat tree of 256", &|| all_to_all(&tree, even)),
+        ("uneven all to all, star of 64", &|| {
+            all_to_all(&small, uneven)
         }),
     ];
     let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
-    let mut least = [Duration::MAX; 7];
+    let mut least = [Duration::MAX; 5];
     for _ in 0..TURNS {
         for ((name, work), least) in cases.iter().zip(&mut least) {
             if is_wanted(name) {
@@ -60,31 +47,13 @@ fn main() {
             }
         }
     }
+    let hold = least[0].as_secs_f64();
     for ((name, _), time) in cases.iter().zip(least) {
         if time < Duration::MAX {
-            let ratio = time.as_secs_f64() / least[0].as_secs_f64();
-            println!("{name:34} {:8.1} ms, {ratio:.2}", time.as_secs_f64() * 1e3);
+            let time = time.as_secs_f64();
+            println!("{name:34} {:8.1} ms, {:.2}", time * 1e3, time / hold);
         }
     }
-    for n_ranks in ["1024", "4096"] {
-        if is_wanted("memory") {
-            let this = std::env::current_exe().expect("a program has a file");
-            let child = Command::new(this).args([MEMORY_OF, n_ranks]).status();
-            assert!(child.is_ok_and(|status| status.success()));
-        }
-    }
-}
-
-/// Runs a ring and prints the most memory that it had.
-fn print_memory(n_ranks: u32) {
-    let topology = ring(n_ranks);
-    let mut time = 0;
-    let took = timed(&|| all_reduce(&topology));
-    time += took.as_millis();
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
-    let peak = peak.unwrap_or("VmHWM: unknown");
-    println!("memory of a ring of {n_ranks}, {time} ms: {peak}");
 }
 
 /// Time on a processor where the system tells it, else on the wall.
@@ -228,9 +197,9 @@ fn shifts(topology: &Topology, steps: u32, bytes: u64) -> u64 {
     last.ps()
 }
 
-/// Every rank sends to every other at once, and no two messages are alike: each end is a change
-/// for all others.
-fn all_to_all_uneven(topology: &Topology) -> u64 {
+/// Every rank sends to every other at once, as many bytes as a random number makes. When no two
+/// messages are alike, each end is a change for all others.
+fn all_to_all(topology: &Topology, bytes: impl Fn(u64) -> u64) -> u64 {
     let n_ranks = topology.n_chips();
     let mut bench = Bench::new(topology);
     let (mut id, mut state) = (0, 1_u64);
@@ -240,7 +209,7 @@ fn all_to_all_uneven(topology: &Topology) -> u64 {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
             let path = bench.lay(from, to);
-            bench.inject(id, path, 100_000 + (state >> 44), SimTime::ZERO);
+            bench.inject(id, path, bytes(state), SimTime::ZERO);
             id += 1;
         }
     }
@@ -253,49 +222,6 @@ fn all_to_all_uneven(topology: &Topology) -> u64 {
         .audit()
         .expect("Invariant: everything arrives");
     last.ps()
-}
-
-/// Ring AllReduce of 16 MiB, message by message; the time is that of the closed form.
-fn all_reduce(topology: &Topology) -> u64 {
-    let n_ranks = topology.n_chips();
-    let program = RingProgram::new(
-        Collective::AllReduce,
-        n_ranks,
-        Bytes::new(BYTES),
-        Grain::Message,
-        RingPace::Arrival,
-    );
-    let time = simulate(&program.expect("Invariant: few ranks"), topology);
-    let steps = u64::from(2 * (n_ranks - 1));
-    assert_eq!(time, steps * (500_000 + 20 * BYTES / u64::from(n_ranks)));
-    time
-}
-
-/// AllToAll of 16 MiB, every rank to every other at once.
-fn all_to_all(topology: &Topology) -> u64 {
-    let (bytes, order) = (Bytes::new(BYTES), ExchangeOrder::AllAtOnce);
-    let program = ExchangeProgram::new(topology.n_chips(), bytes, Grain::Message, order);
-    simulate(&program.expect("Invariant: few ranks"), topology)
-}
-
-fn simulate(program: &dyn Program, topology: &Topology) -> u64 {
-    let parameters = G5Parameters::ideal();
-    let fabric = Fabric::new(topology, &parameters, &[], 0);
-    let chips: Vec<ChipId> = (0..program.ranks()).map(ChipId::new).collect();
-    let job = Job {
-        program,
-        chips: &chips,
-        start: SimTime::ZERO,
-        flow: 0,
-    };
-    let options = RunOptions {
-        critical_path: Recording::Off,
-        ..RunOptions::new()
-    };
-    let mut fabric = fabric.expect("Invariant: no faults");
-    let network = &mut FlowNetwork::new();
-    let result = run(&[job], &mut fabric, network, &parameters, &options);
-    result.expect("Invariant: nothing stops it").total.ps()
 }
 
 fn ring(n_chips: u32) -> Topology {

@@ -12,6 +12,7 @@
 mod belts;
 mod fluid;
 mod max_min;
+mod members;
 mod piece;
 mod report;
 #[cfg(test)]
@@ -24,15 +25,16 @@ use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Respo
 use crate::{Fabric, LinkAccount, Wait};
 
 use belts::{Belts, Put};
-use fluid::{Armed, Ended, Flow, Rate, bytes_per_ps};
+use fluid::{Armed, Ended, Flow, Going, Share, bytes_per_ps};
+use members::{Member, Members};
 use piece::Solver;
 
 /// A network of fluids.
 #[derive(Debug, Default)]
 pub struct FlowNetwork {
     flows: Vec<Flow>,
-    /// By place, as `flows`.
-    marks: Vec<Mark>,
+    /// By place, as `flows`: apart, since only flows that share a link have one.
+    shares: Vec<Share>,
     /// Free places in `flows`.
     free: Vec<u32>,
     links: Vec<Occupied>,
@@ -84,15 +86,6 @@ enum Solution {
     Awaited,
 }
 
-/// What searches ask about a place, apart from the rest because they ask it often.
-#[derive(Debug, Clone, Copy, Default)]
-struct Mark {
-    /// How often the place has been used.
-    use_count: u32,
-    /// The last search that has met its flow.
-    search: u32,
-}
-
 /// A link as flows see it.
 #[derive(Debug, Default, Clone)]
 struct Occupied {
@@ -104,15 +97,7 @@ struct Occupied {
     search: u32,
     /// Number within that search.
     place: u32,
-    /// Flows on it, and some that have left.
-    members: Vec<Member>,
-}
-
-/// A flow on a link, valid while its place has been used as often.
-#[derive(Debug, Clone, Copy)]
-struct Member {
-    slot: u32,
-    use_count: u32,
+    members: Members,
 }
 
 impl FlowNetwork {
@@ -123,34 +108,19 @@ impl FlowNetwork {
 
     /// Takes a place for a message.
     fn place(&mut self, message: Message, now: SimTime) -> u32 {
-        let flow = Flow {
-            message: message.id,
-            path: message.path,
-            bytes: message.bytes,
-            number: self.injected,
-            pace: message.pace,
-            left: message.bytes as f64,
-            rate: Rate::Unknown,
-            since: now,
-            start: now,
-            end: SimTime::NEVER,
-            version: 0,
-            armed: Armed::No,
-        };
+        let flow = Flow::new(message, self.injected, now);
         if let Some(slot) = self.free.pop() {
-            let place = &mut self.flows[slot as usize];
-            let version = place.version;
-            *place = Flow { version, ..flow };
+            self.flows[slot as usize].become_another(flow);
             return slot;
         }
         self.flows.push(flow);
-        self.marks.push(Mark::default());
+        self.shares.push(Share::default());
         u32::try_from(self.flows.len() - 1).expect("Invariant: messages have 32-bit numbers")
     }
 
     /// Occupies the links of a path; says whether they were all empty.
     fn occupy(&mut self, slot: u32, fabric: &Fabric<'_>, path: PathId) -> Alone {
-        let use_count = self.marks[slot as usize].use_count;
+        let use_count = self.flows[slot as usize].use_count;
         let mut alone = Alone::Yes;
         for one in fabric.path(path).uses {
             let link = &mut self.links[one.link.index()];
@@ -173,8 +143,7 @@ impl FlowNetwork {
             bytes: place.bytes,
             start: place.start,
         };
-        let mark = &mut self.marks[slot as usize];
-        mark.use_count = mark.use_count.wrapping_add(1);
+        place.use_count = place.use_count.wrapping_add(1);
         place.version = place.version.wrapping_add(1);
         self.free.push(slot);
         for one in fabric.path(ended.path).uses {
@@ -303,7 +272,7 @@ impl Network for FlowNetwork {
                 let flow = &mut self.flows[slot as usize];
                 let time = pace.of_bytes(message.bytes);
                 flow.end = now + time;
-                flow.rate = Rate::Alone;
+                flow.going = Going::Alone;
                 flow.armed = Armed::Yes;
                 let version = flow.version;
                 self.later(now, time, Passed::Sender { slot, version }, context);

@@ -2,13 +2,13 @@
 
 use tier6_units::{ByteTime, SimTime};
 
-use crate::network::{MessageId, PathId};
+use crate::network::{Message, MessageId, PathId};
 use crate::{Fabric, LinkOf, Span, Timeline, Track};
 
 /// A rate that changes by less than this share has not changed.
 const SAME: f64 = 1e-14;
 
-/// A message on its way out of the sender.
+/// A message on its way out of the sender: a cache line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow {
     pub(super) message: MessageId,
@@ -18,15 +18,27 @@ pub(super) struct Flow {
     pub(super) number: u64,
     /// Least time per byte at the sender.
     pub(super) pace: ByteTime,
-    /// Bytes that had not left at `since`.
-    pub(super) left: f64,
-    pub(super) rate: Rate,
-    pub(super) since: SimTime,
     pub(super) start: SimTime,
     /// When the last byte leaves if nothing changes.
     pub(super) end: SimTime,
+    /// How often the rate has changed, of all flows that had this place.
     pub(super) version: u32,
+    /// How often the place has been used.
+    pub(super) use_count: u32,
+    /// The last search that has met the flow.
+    pub(super) search: u32,
+    pub(super) going: Going,
     pub(super) armed: Armed,
+}
+
+/// How a flow goes that shares a link.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Share {
+    /// Bytes that had not left at `since`.
+    left: f64,
+    /// Bytes per picosecond.
+    rate: f64,
+    since: SimTime,
 }
 
 /// What is left to say of a flow whose last byte has left the sender.
@@ -39,14 +51,14 @@ pub(super) struct Ended {
 }
 
 /// How fast a flow goes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Rate {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Going {
     /// It has just come.
-    Unknown,
+    Not,
     /// As fast as its pace and its path allow.
     Alone,
-    /// Its share, in bytes per picosecond.
-    Fair(f64),
+    /// As its [`Share`] says.
+    Shared,
 }
 
 /// Whether an event waits for the end of a flow.
@@ -57,25 +69,62 @@ pub(super) enum Armed {
 }
 
 impl Flow {
-    /// Goes on at a rate.
-    pub(super) fn turn(&mut self, rate: f64, now: SimTime, fabric: &Fabric<'_>) {
-        let before = match self.rate {
-            Rate::Unknown => 0.0,
-            Rate::Alone => bytes_per_ps(self.pace.max(fabric.byte_time(self.path))),
-            Rate::Fair(rate) => rate,
+    pub(super) const fn new(message: Message, number: u64, now: SimTime) -> Self {
+        Self {
+            message: message.id,
+            path: message.path,
+            bytes: message.bytes,
+            number,
+            pace: message.pace,
+            start: now,
+            end: SimTime::NEVER,
+            version: 0,
+            use_count: 0,
+            search: 0,
+            going: Going::Not,
+            armed: Armed::No,
+        }
+    }
+
+    /// Takes the place of a flow that has ended.
+    pub(super) const fn become_another(&mut self, other: Self) {
+        *self = Self {
+            version: self.version,
+            use_count: self.use_count,
+            ..other
         };
-        if self.rate != Rate::Unknown && (rate - before).abs() <= SAME * before {
+    }
+
+    /// Goes on at a rate.
+    pub(super) fn turn(&mut self, share: &mut Share, rate: f64, now: SimTime, fabric: &Fabric<'_>) {
+        let whole = |rate| Share {
+            left: self.bytes as f64,
+            rate,
+            since: self.start,
+        };
+        let before = match self.going {
+            Going::Not => whole(0.0),
+            Going::Alone => whole(bytes_per_ps(self.pace.max(fabric.byte_time(self.path)))),
+            Going::Shared => *share,
+        };
+        let is_same = (rate - before.rate).abs() <= SAME * before.rate;
+        if is_same && self.going != Going::Not {
             return;
         }
-        let passed = (now - self.since).ps() as f64;
-        self.left = (self.left - before * passed).max(0.0);
-        self.rate = Rate::Fair(rate);
-        self.since = now;
-        self.end = now + time(self.left, rate);
+        let passed = (now - before.since).ps() as f64;
+        *share = Share {
+            left: (before.left - before.rate * passed).max(0.0),
+            rate,
+            since: now,
+        };
+        self.going = Going::Shared;
+        self.end = now + time(share.left, rate);
         self.version = self.version.wrapping_add(1);
         self.armed = Armed::No;
     }
 }
+
+const _: () = assert!(size_of::<Flow>() == 64);
 
 impl Ended {
     /// Draws a span on every link of the path.

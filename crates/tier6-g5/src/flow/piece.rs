@@ -4,7 +4,8 @@ use tier6_units::SimTime;
 
 use super::fluid::{Armed, Ended, bytes_per_ps};
 use super::max_min::MaxMin;
-use super::{FlowEvent, FlowNetwork, Member, Passed, Solution};
+use super::members::Member;
+use super::{FlowEvent, FlowNetwork, Passed, Solution};
 use crate::Fabric;
 use crate::network::Context;
 
@@ -59,7 +60,7 @@ impl Solver {
         while let Some(link) = self.links.get(at).copied() {
             at += 1;
             let mut members = std::mem::take(&mut network.links[link as usize].members);
-            members.retain(|member| self.visit(network, *member, now, fabric));
+            members.retain(|member| self.visit(network, member, now, fabric));
             let occupied = &mut network.links[link as usize];
             occupied.members = members;
             if occupied.load == 0 {
@@ -88,24 +89,23 @@ impl Solver {
         now: SimTime,
         fabric: &Fabric<'_>,
     ) -> bool {
-        let mark = &mut network.marks[member.slot as usize];
-        if mark.use_count != member.use_count {
+        let flow = &mut network.flows[member.slot as usize];
+        if flow.use_count != member.use_count {
             return false;
         }
-        if mark.search == self.searches {
+        if flow.search == self.searches {
             return true;
         }
-        mark.search = self.searches;
-        let flow = &network.flows[member.slot as usize];
+        flow.search = self.searches;
         if flow.end <= now {
             let number = flow.number;
             let ended = network.vacate(member.slot, fabric, self.searches);
             self.ended.push((number, ended));
             return false;
         }
-        let limit = bytes_per_ps(flow.pace);
+        let (limit, path) = (bytes_per_ps(flow.pace), flow.path);
         self.flows.push(member.slot);
-        for one in fabric.path(flow.path).uses {
+        for one in fabric.path(path).uses {
             let place = self.meet(network, one.link.0);
             self.max_min.add_use(place, one.weight);
         }
@@ -125,7 +125,7 @@ impl Solver {
         let mut first: Option<(SimTime, u64, u32)> = None;
         for (slot, rate) in self.flows.iter().zip(rates) {
             let flow = &mut network.flows[*slot as usize];
-            flow.turn(*rate, now, fabric);
+            flow.turn(&mut network.shares[*slot as usize], *rate, now, fabric);
             if flow.end < SimTime::NEVER {
                 let this = (flow.end, flow.number, *slot);
                 first = Some(first.map_or(this, |first| first.min(this)));

@@ -44,7 +44,7 @@ impl FlowNetwork {
             let members = link.members.iter().filter(|_| link.capacity == 0.0);
             for member in members {
                 let flow = &self.flows[member.slot as usize];
-                if self.marks[member.slot as usize].use_count == member.use_count {
+                if flow.use_count == member.use_count {
                     waits.push(Wait {
                         who: format!("message {}", flow.message.0),
                         for_whom: link_name(),
