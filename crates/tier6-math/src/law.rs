@@ -19,7 +19,7 @@ pub use bidir_ring::{Egress, bidir_ring};
 pub use doubling::{halving_doubling, recursive_doubling};
 pub use exchange::{bruck, direct, one_shot, pairwise, pat, ring_contention, two_shot};
 pub use hierarchy::{Hierarchy, Overlap, all_to_all_across, flat_ring_rate, hierarchical};
-pub use in_switch::{InSwitch, nvls, nvls_rate, nvls_tree, sharp};
+pub use in_switch::{InSwitch, nvls, nvls_rate, nvls_sharp, nvls_tree, sharp};
 pub use point_to_point::point_to_point;
 pub use ring::{ring, send_recv_ring};
 pub use torus::{swing, torus_bucket};

@@ -6,9 +6,11 @@
 //! condensed by [`Traffic::of_schedule`]. A test holds the two to each other.
 
 mod node_tree;
+mod nvls_sharp;
 mod pattern;
 
 pub(crate) use node_tree::node_tree;
+pub(crate) use nvls_sharp::nvls_sharp;
 pub(crate) use pattern::{Shape, pattern};
 
 use tier6_collective::{Op, RankId, Route, Schedule};

@@ -1,7 +1,7 @@
 //! In-switch reduction against what was published (FACTS B.6).
 
 use tier6_collective::{Algorithm, Collective};
-use tier6_math::law::{InSwitch, nvls, nvls_rate};
+use tier6_math::law::{InSwitch, nvls, nvls_rate, nvls_sharp};
 use tier6_math::{Parameters, Plan};
 use tier6_system::preset;
 use tier6_units::{Bytes, GbPerSec, Micros};
@@ -138,7 +138,10 @@ fn in_switch_reduction_needs_a_switch_that_does_it() {
     let text = plan.unwrap_err().to_string();
     assert!(text.contains("no constants; hint: use ring"), "{text}");
     let two = preset("h100-x8-ib-ndr").unwrap().resolve().unwrap();
-    let parameters = Parameters::of(&two);
+    let parameters = Parameters {
+        sharp: None,
+        ..Parameters::of(&two)
+    };
     let plan = Plan::new(
         &two,
         Collective::AllReduce,
@@ -148,4 +151,32 @@ fn in_switch_reduction_needs_a_switch_that_does_it() {
     );
     let text = plan.unwrap_err().to_string();
     assert!(text.contains("use nvls_tree"), "{text}");
+}
+
+#[test]
+fn nvls_goes_on_between_nodes_where_the_network_reduces() {
+    for nodes in [2, 4, 16] {
+        let spec = preset("h100-x8-ib-ndr").unwrap().with_outer_count(nodes);
+        let system = spec.resolve().unwrap();
+        let parameters = Parameters::of(&system);
+        let plan =
+            |collective| Plan::new(&system, collective, Algorithm::Nvls, 8 * nodes, &parameters);
+        let across = InSwitch {
+            alpha: parameters.sharp.unwrap().alpha,
+            rate: GbPerSec::new(8.0 * 48.5),
+        };
+        let inside = parameters.nvls.unwrap();
+        let software = parameters.software;
+        let ours = plan(Collective::AllReduce).unwrap();
+        for bytes in [8, 1 << 20, 1 << 30].map(Bytes::new) {
+            let law = nvls_sharp(8, bytes, &inside, &across, software).unwrap();
+            let (ours, law) = (ours.time(bytes).get(), law.total().get());
+            assert!(
+                (ours / law - 1.0).abs() < 1e-12,
+                "{nodes} {bytes}: {ours} {law}"
+            );
+        }
+        let refused = plan(Collective::AllGather).unwrap_err().to_string();
+        assert!(refused.contains("several nodes"), "{refused}");
+    }
 }

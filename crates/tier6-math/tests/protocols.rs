@@ -189,7 +189,7 @@ type Case = (&'static str, Algorithm, fn(&mut Parameters), u64);
 
 #[test]
 fn terms_are_the_derivatives_of_the_time() {
-    let cases: [Case; 9] = [
+    let cases: [Case; 10] = [
         ("h100-x8", Algorithm::Ring, |_| (), 1 << 24),
         (
             "h100-x8",
@@ -208,6 +208,7 @@ fn terms_are_the_derivatives_of_the_time() {
         ("h100-x8-ib-ndr", Algorithm::Hierarchical, |_| (), 1 << 26),
         ("h100-x8-ib-ndr", Algorithm::NvlsTree, |_| (), 1 << 26),
         ("h100-x8-ib-ndr", Algorithm::CollNetDirect, |_| (), 1 << 26),
+        ("h100-x8-ib-ndr", Algorithm::Nvls, |_| (), 1 << 26),
         ("h100-x8", Algorithm::Nvls, |_| (), 1 << 26),
     ];
     for (name, algorithm, change, bytes) in cases {

@@ -107,6 +107,40 @@ pub fn nvls_tree(
     })
 }
 
+/// Returns the time of NVLS over several nodes, AllReduce with aggregation in the network between
+/// them, all in a pipeline: the two α with one call's software, and the slower of
+/// M(1 + 1/g)/`B_nvls` inside and M/(R `B_nic`) across. Source: FACTS B.6 and B.7.
+///
+/// Domain: n >= 2, and switches that reduce on both levels.
+///
+/// # Errors
+///
+/// Outside the domain.
+pub fn nvls_sharp(
+    per_node: u32,
+    bytes: Bytes,
+    inside: &InSwitch,
+    across: &InSwitch,
+    software: Micros,
+) -> Result<Parts, LawError> {
+    if per_node < 1 {
+        return Err(LawError::Nodes {
+            nodes: 2,
+            per_node,
+            hint: "a node has at least 1 rank",
+        });
+    }
+    let m = bytes.as_f64();
+    let inside = inside.line(m * (1.0 + 1.0 / f64::from(per_node)))?;
+    let across = sharp(bytes, across)?;
+    let both = across.latency.get() + (inside.latency.get() - time(software)?).max(0.0);
+    Ok(Parts {
+        latency: Micros::new(both),
+        transfer: Micros::new(inside.transfer.get().max(across.transfer.get())),
+        ..Parts::ZERO
+    })
+}
+
 /// Returns the time of streaming aggregation in the network (SHARP): α + M/(R `B_nic`), whatever
 /// the number of nodes; `with.rate` is that of a node's NICs together. Source: FACTS B.7.
 ///

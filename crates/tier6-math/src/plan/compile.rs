@@ -9,7 +9,7 @@ use crate::LinkLoads;
 use crate::law::{LawError, time, us_per_byte};
 use crate::loads::{Detail, Router};
 use crate::parameters::{Channels, Parameters, Placement};
-use crate::traffic::{Shape, Traffic, node_tree, pattern};
+use crate::traffic::{Shape, Traffic, node_tree, nvls_sharp, pattern};
 use std::fmt;
 use std::sync::Arc;
 use tier6_collective::{
@@ -122,7 +122,7 @@ impl<'t> Planner<'t> {
         let job = Job::new(topology, collective, Some(algorithm), ranks, parameters)?;
         job.fits(algorithm)?;
         let mut outline = job.outline(algorithm, router)?;
-        if algorithm == Algorithm::Nvls && ranks < 4 {
+        if algorithm == Algorithm::Nvls && ranks < 4 && job.nodes() == 1 {
             // What is measured there is a ring (FACTS B.6), whose links carry no more.
             let ring = Job {
                 algorithm: Some(Algorithm::Ring),
@@ -243,7 +243,7 @@ impl<'a> Job<'a> {
     /// Checks that the nodes in use suit the algorithm.
     fn fits(&self, algorithm: Algorithm) -> Result<(), PlanError> {
         match (algorithm, self.nodes()) {
-            (Algorithm::Nvls, 2..) => {
+            (Algorithm::Nvls, 2..) if !self.is_nvls_across() => {
                 let hint = "use nvls_tree, or collnet_direct where the network reduces";
                 Err(self.lacks("the ranks are on several nodes", hint))
             }
@@ -253,6 +253,15 @@ impl<'a> Job<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Says whether NVLS goes on between nodes, by aggregation in the network.
+    fn is_nvls_across(&self) -> bool {
+        let is_across = self.algorithm == Some(Algorithm::Nvls) && self.nodes() > 1;
+        is_across
+            && self.collective == Collective::AllReduce
+            && self.parameters.sharp.is_some()
+            && self.per_node.is_some()
     }
 
     fn traffic(&self, algorithm: Algorithm) -> Result<Traffic, PlanError> {
@@ -270,6 +279,9 @@ impl<'a> Job<'a> {
             bidir: parameters.bidir,
             partner: parameters.partner,
         };
+        if algorithm == Algorithm::Nvls && self.is_nvls_across() {
+            return Ok(nvls_sharp(self.ranks, per_node));
+        }
         // Uneven nodes are left to the builder, which says what is wrong.
         let is_regular = self.per_node.is_some() || algorithm != Algorithm::Hierarchical;
         if is_regular && let Some(traffic) = pattern(self.collective, algorithm, &shape) {
@@ -350,6 +362,7 @@ impl<'a> Job<'a> {
             Algorithm::Hierarchical => Ok(Form::Stages {
                 overlap: parameters.overlap,
             }),
+            Algorithm::Nvls if self.is_nvls_across() => self.sharp(traffic),
             Algorithm::Nvls => Ok(Form::Nvls {
                 share: match self.collective {
                     Collective::AllReduce => 1.0 + 1.0 / f64::from(self.ranks),
@@ -385,7 +398,11 @@ impl<'a> Job<'a> {
 
     fn sharp(&self, traffic: &Traffic) -> Result<Form, PlanError> {
         let contexts = self.parameters.sharp.and_then(|sharp| sharp.contexts);
-        if contexts.is_some_and(|contexts| traffic.groups.len() > contexts as usize) {
+        let rails = match self.algorithm {
+            Some(Algorithm::Nvls) => self.per_node.unwrap_or(1) as usize,
+            _ => traffic.groups.len(),
+        };
+        if contexts.is_some_and(|contexts| rails > contexts as usize) {
             let hint = "use fewer rails, or collnet_chain, which aggregates once";
             return Err(self.lacks("the switches hold too few aggregations", hint));
         }
@@ -396,6 +413,7 @@ impl<'a> Job<'a> {
         });
         let tiers = self.topology.tiers();
         Ok(Form::Sharp {
+            nvls: (self.algorithm == Some(Algorithm::Nvls)).then_some(1.0 + 1.0 / f64::from(g)),
             class: tiers[1.min(tiers.len() - 1)].link,
             rate: rate.sum::<f64>(),
         })

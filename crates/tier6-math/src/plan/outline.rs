@@ -62,8 +62,13 @@ pub(super) enum Form {
     Nvls { share: f64 },
     /// In-switch reduction in the nodes, trees across.
     NvlsTree,
-    /// In-switch reduction in the network, at the payload rate of a node's NICs.
-    Sharp { class: LinkClassId, rate: f64 },
+    /// In-switch reduction in the network, at the payload rate of a node's NICs; with NVLS in the
+    /// nodes, its bytes per byte of M.
+    Sharp {
+        nvls: Option<f64>,
+        class: LinkClassId,
+        rate: f64,
+    },
 }
 
 /// Which of a step's routes sets its latency.
@@ -155,13 +160,21 @@ impl Outline {
                 }
             }
             Form::NvlsTree => self.nvls_tree(prices, tariff)?,
-            Form::Sharp { class, rate } => {
+            Form::Sharp { nvls, class, rate } => {
                 let sharp = self.sharp_constants(prices)?;
                 let rate = rate / tariff.stretch[class.index()] * sharp.efficiency;
+                let mut alpha = time(sharp.alpha)?;
+                let mut across = us_per_byte(GbPerSec::new(rate))?;
+                if let Some(share) = nvls {
+                    // In a pipeline: the longer of the two, and one call's software for both.
+                    let inside = self.nvls_constants(prices)?;
+                    alpha += (time(inside.alpha)? - tariff.software).max(0.0);
+                    across = across.max(share * us_per_byte(inside.rate)?);
+                }
                 Cost::InSwitch {
-                    alpha: time(sharp.alpha)?,
+                    alpha,
                     latency: self.loads.least_latency.get(),
-                    us_per_byte: us_per_byte(GbPerSec::new(rate))?,
+                    us_per_byte: across,
                     floor_us_per_byte: self.floor(tariff).0,
                 }
             }

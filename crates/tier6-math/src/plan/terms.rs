@@ -316,17 +316,29 @@ impl Sum<'_> {
         let is_sharp = matches!(form, Form::Sharp { .. });
         self.terms.software = f64::from(u8::from(!is_alpha));
         let alphas = f64::from(u8::from(is_alpha));
+        let nvls_inside = match form {
+            Form::Sharp { nvls, .. } => nvls.zip(prices.nvls),
+            _ => None,
+        };
         if is_sharp {
             self.terms.sharp_alpha = alphas;
+            // One call's software for both.
+            if let Some((_, nvls)) = nvls_inside
+                && nvls.alpha.get() > self.tariff.software
+            {
+                self.terms.nvls_alpha = alphas;
+                self.terms.software -= alphas;
+            }
         } else {
             self.terms.nvls_alpha = alphas;
         }
+        let inside = nvls_inside.map_or(0.0, |(share, nvls)| share / (nvls.rate.get() * 1e3));
         if us_per_byte < floor_us_per_byte {
             let reduced = self.terms.fixed_us;
             self.floor(bytes);
             // What switches add costs ranks nothing.
             self.terms.fixed_us = reduced;
-        } else if let (Form::Sharp { class, rate }, true) = (form, is_sharp) {
+        } else if let (Form::Sharp { class, rate, .. }, true) = (form, inside < *us_per_byte) {
             let efficiency = outline.efficiency[class.index()];
             self.terms.sharp_wire_us = Some((class, bytes / (rate * 1e3) * efficiency));
         } else if let Some(nvls) = prices.nvls {
