@@ -11,8 +11,10 @@
 //!
 //! Deliberately absent: reading measurements, and choosing which system they were made on.
 
+mod anchored;
 mod component;
 mod constant;
+mod forecast;
 mod grain;
 mod least_squares;
 mod model;
@@ -20,10 +22,14 @@ mod observed;
 mod rank;
 mod report;
 mod site;
+mod sizes;
 mod solve;
 
+pub use anchored::Anchored;
+pub use forecast::{Forecast, Miss, forecast};
 pub use observed::{Call, Observed, ObservedError, ObservedPoint};
 pub use report::{Calibration, Fitted, Refused, SetFit};
+pub use sizes::plan_sizes;
 
 use site::Sites;
 use std::fmt;

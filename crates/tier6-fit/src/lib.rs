@@ -35,8 +35,9 @@ pub use analysis::{
 };
 pub use analyze::{AnalysisOptions, analyze, analyze_run};
 pub use calibrate::{
-    CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Fitted, Method, Observed,
-    ObservedError, ObservedPoint, Refused, SetFit, UnknownMethodError, calibrate,
+    Anchored, CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Fitted, Forecast,
+    Method, Miss, Observed, ObservedError, ObservedPoint, Refused, SetFit, UnknownMethodError,
+    calibrate, forecast, plan_sizes,
 };
 pub use cliff::{Cliff, find_cliffs};
 pub use compare::{

@@ -8,6 +8,7 @@
 //! A u_r above 0.94 on `NVLink` is no ring (FACTS E.7): the rate then goes to NVLS, or nowhere.
 
 use super::constant::{Key, Value, write_all};
+use super::forecast::Miss;
 use super::report::{Calibration, Refused, SetFit, rmspe_of};
 use super::site::Sites;
 use super::{CalibrateError, CalibrateOptions, Method, Observed};
@@ -243,6 +244,10 @@ impl Making {
             })
             .collect::<Result<_, CalibrateError>>()?;
         let rmspe_pct = rmspe_of(&sets);
+        let errors = sets.iter().flat_map(|set| &set.residuals);
+        let errors: Vec<f64> = errors
+            .map(|(_, measured, predicted)| (predicted.get() / measured.get()).ln())
+            .collect();
         let topology = before.topology(&observed[0].call);
         Ok(Calibration {
             system: write_all(system, &self.values, observed, method, Some(rmspe_pct)),
@@ -253,6 +258,7 @@ impl Making {
                 .map(|value| value.fitted(topology))
                 .collect(),
             refused: self.refused,
+            miss: Miss::untested(&errors, self.values.len(), observed),
             held_out_rmspe_pct: None,
             sets,
             rmspe_pct,

@@ -6,12 +6,13 @@
 //! good. That error stands in the result beside the one in sample.
 
 use super::constant::{Key, Value, write_all};
+use super::forecast::Miss;
 use super::grain::Grains;
 use super::model::Model;
 use super::rank::{check, confounded};
 use super::report::{Calibration, Refused, SetFit, rmspe_of};
 use super::site::Sites;
-use super::solve::{Problem, Solution};
+use super::solve::{Problem, Solution, Starts};
 use super::{CalibrateError, CalibrateOptions, Confounded, Observed};
 use tier6_system::SystemSpec;
 use tier6_units::Bytes;
@@ -41,6 +42,7 @@ pub(super) fn calibrate(
         observed,
         free,
         pull: chosen.pull,
+        starts: Starts::All,
     };
     let solution = problem.solve().ok_or(CalibrateError::NoPoints)?;
     let mut made = Made {
@@ -129,6 +131,7 @@ fn held_out(model: &Model, observed: &[&Observed], free: &[usize], pull: f64) ->
             observed: &train,
             free: free.to_vec(),
             pull,
+            starts: Starts::Few,
         };
         let Some(priced) = problem
             .solve()
@@ -165,7 +168,7 @@ fn pooled(observed: &[&Observed], errors: &[Option<f64>]) -> Option<f64> {
 
 /// Returns the constants that may move: those that some path depends on at some measured size,
 /// and of software and steps only those that a latency-bound size depends on.
-fn free(model: &Model, observed: &[&Observed]) -> (Vec<usize>, Vec<Refused>) {
+pub(super) fn free(model: &Model, observed: &[&Observed]) -> (Vec<usize>, Vec<Refused>) {
     let n = model.keys().len();
     let (mut at_any, mut at_small) = (vec![false; n], vec![false; n]);
     for (call, set) in model.calls().iter().zip(observed) {
@@ -266,6 +269,14 @@ impl Made<'_> {
         values.sort_by(|a, b| a.key.cmp(&b.key));
         let before = self.sites.topology(&self.observed[0].call);
         let method = self.options.method;
+        let errors: Vec<f64> = sets
+            .iter()
+            .flat_map(|set| &set.residuals)
+            .map(|(_, measured, predicted)| (predicted.get() / measured.get()).ln())
+            .collect();
+        let pull = self.chosen.pull;
+        let miss = Miss::untested(&errors, values.len(), self.observed);
+        let miss = miss.tested(model, self.observed, pull);
         let mut system = write_all(self.system, &values, self.observed, method, Some(rmspe_pct));
         system.software.grain = self.chosen.grain.clone();
         Ok(Calibration {
@@ -274,6 +285,7 @@ impl Made<'_> {
             parameters: values.iter().map(|value| value.fitted(before)).collect(),
             warnings: warnings(&values),
             refused: self.refused,
+            miss,
             held_out_rmspe_pct: pooled(self.observed, &self.held_out),
             sets,
             rmspe_pct,

@@ -8,6 +8,7 @@
 
 use super::CalibrateError;
 use super::constant::{Key, pick};
+use super::forecast::Forecast;
 use super::grain::Grain;
 use super::observed::{Call, Observed};
 use super::site::Sites;
@@ -202,6 +203,15 @@ impl Model {
         model
     }
 
+    /// Returns the same constants with some of the calls.
+    pub(super) fn of_calls(&self, calls: &[usize]) -> Self {
+        Self {
+            keys: self.keys.clone(),
+            priors: self.priors.clone(),
+            calls: calls.iter().map(|at| self.calls[*at].clone()).collect(),
+        }
+    }
+
     /// Returns the calls at some constants.
     pub(super) fn at(&self, constants: &[f64]) -> Result<Vec<PricedCall>, CalibrateError> {
         self.calls.iter().map(|call| call.at(constants)).collect()
@@ -301,6 +311,17 @@ impl PricedCall {
             }
         }
         best.1
+    }
+
+    /// Returns the least time over the paths, and whose it is.
+    pub(super) fn forecast(&self, bytes: Bytes) -> Forecast {
+        let (algorithm, plan) = &self.paths[self.fastest(bytes, Known::Nothing)];
+        Forecast {
+            bytes,
+            time: plan.time(bytes),
+            path: (*algorithm, plan.protocol()),
+            band: None,
+        }
     }
 
     /// Returns the least time over the paths.

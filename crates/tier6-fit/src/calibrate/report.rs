@@ -1,6 +1,6 @@
 //! What a calibration returns.
 
-use super::{Method, Observed};
+use super::{Method, Miss, Observed};
 use std::fmt;
 use tier6_system::SystemSpec;
 use tier6_units::{Bytes, Micros};
@@ -22,6 +22,8 @@ pub struct Calibration {
     pub rmspe_pct: f64,
     /// The same of sizes that were predicted from the others; `None` with too few of them.
     pub held_out_rmspe_pct: Option<f64>,
+    /// How far its predictions are off, at the measured numbers of ranks and beyond.
+    pub miss: Miss,
     /// What a reader should know, as sentences.
     pub warnings: Vec<String>,
 }

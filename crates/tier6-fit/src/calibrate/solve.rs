@@ -14,6 +14,9 @@ use tier6_collective::Protocol;
 use tier6_stats::{BoundedFit, Residuals, fit_bounded, t_quantile};
 use tier6_units::Bytes;
 
+/// A logarithm of predicted / measured beyond which a time is no noise of this model: the library
+/// chose badly, or something was in the way.
+const OUTLIER: f64 = 0.25;
 /// A measured time in the units of a fit, relative.
 const NOISE: f64 = 0.05;
 
@@ -62,6 +65,17 @@ pub(super) struct Problem<'a> {
     pub(super) free: Vec<usize>,
     /// How strong the pull is; 1 is one point's worth at the belief's distance.
     pub(super) pull: f64,
+    /// How many starts are tried.
+    pub(super) starts: Starts,
+}
+
+/// How many starts are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Starts {
+    /// As many as find the least.
+    All,
+    /// A few, where many fits are compared.
+    Few,
 }
 
 impl Problem<'_> {
@@ -103,15 +117,15 @@ impl Problem<'_> {
             for point in &set.points {
                 let known = match (point.path, start) {
                     (Some(path), _) => Known::Path(path),
-                    (None, Some(start)) => Known::Protocol(start.protocol(point.bytes)),
+                    (None, Some(start)) => start.known(point.bytes),
                     (None, None) => Known::Nothing,
                 };
                 let slope = call.slope(priced, point.bytes, known, &constants);
-                let measured = point.time.get();
-                residuals.values[row] = slope.time / measured - 1.0;
+                let (value, factor) = robust((slope.time / point.time.get()).ln());
+                residuals.values[row] = value;
                 for (at, by_log) in slope.by_log {
                     if let Some(index) = column[at] {
-                        residuals.columns[index][row] = by_log / measured;
+                        residuals.columns[index][row] = factor * by_log / slope.time;
                     }
                 }
                 row += 1;
@@ -145,6 +159,14 @@ impl Problem<'_> {
         is_harmless
     }
 
+    fn start(&self, start: &Start) -> Vec<f64> {
+        let log = |at: &usize| match (start, self.model.keys()[*at].quantity()) {
+            (Start::Scaled(scale), Quantity::Time) => scale.ln(),
+            (Start::Scaled(_) | Start::Cut { .. }, _) => 0.0,
+        };
+        self.free.iter().map(log).collect()
+    }
+
     /// Fits from several starts.
     pub(super) fn solve(&self) -> Option<Solution> {
         let keys = self.model.keys();
@@ -155,15 +177,16 @@ impl Problem<'_> {
             .collect();
         let mut best: Option<BoundedFit> = None;
         let mut evaluations = 0;
-        let prior = vec![0.0; self.free.len()];
-        for start in starts() {
-            let assigned = |logs: &[f64]| self.residuals_by(logs, start.as_ref());
-            let Some(first) = fit_bounded(&prior, &bounds, assigned) else {
+        for start in starts(self.starts) {
+            let from = self.start(&start);
+            let Some(first) =
+                fit_bounded(&from, &bounds, |logs| self.residuals_by(logs, Some(&start)))
+            else {
                 continue;
             };
             evaluations += first.evaluations;
-            let free = |logs: &[f64]| self.residuals(logs);
-            let Some(fit) = fit_bounded(&first.parameters, &bounds, free) else {
+            let Some(fit) = fit_bounded(&first.parameters, &bounds, |logs| self.residuals(logs))
+            else {
                 continue;
             };
             evaluations += fit.evaluations;
@@ -186,38 +209,55 @@ impl Problem<'_> {
     }
 }
 
-/// Sizes at which protocols give way to each other: LL, LL128, Simple.
+/// Where a fit starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Start {
-    ll_last: Bytes,
-    ll128_last: Bytes,
+enum Start {
+    /// The fastest path by what the system says, its latencies so many times as long.
+    Scaled(f64),
+    /// Protocols give way to each other at these sizes.
+    Cut { ll_last: Bytes, ll128_last: Bytes },
 }
 
 impl Start {
-    fn protocol(&self, bytes: Bytes) -> Protocol {
-        if bytes <= self.ll_last {
-            Protocol::Ll
-        } else if bytes <= self.ll128_last {
-            Protocol::Ll128
-        } else {
-            Protocol::Simple
+    fn known(&self, bytes: Bytes) -> Known {
+        match self {
+            Self::Scaled(_) => Known::Nothing,
+            Self::Cut { ll_last, .. } if bytes <= *ll_last => Known::Protocol(Protocol::Ll),
+            Self::Cut { ll128_last, .. } if bytes <= *ll128_last => {
+                Known::Protocol(Protocol::Ll128)
+            }
+            Self::Cut { .. } => Known::Protocol(Protocol::Simple),
         }
     }
 }
 
-/// Starts: the fastest path by what the system says, then each protocol forced on its range.
-fn starts() -> Vec<Option<Start>> {
+fn starts(starts: Starts) -> Vec<Start> {
     const KIB: u64 = 1 << 10;
-    let mut starts = vec![None];
-    for ll in [4, 32, 128, 512] {
-        for ll128 in [ll, 4 * ll, 32 * ll, 256 * ll] {
-            starts.push(Some(Start {
+    let (scales, ll, ll128): (&[f64], &[u64], &[u64]) = match starts {
+        Starts::All => (&[1.0, 0.3, 3.0, 10.0], &[4, 32, 128, 512], &[1, 4, 32, 256]),
+        Starts::Few => (&[1.0], &[32, 256], &[4, 64]),
+    };
+    let mut all: Vec<Start> = scales.iter().map(|scale| Start::Scaled(*scale)).collect();
+    for ll in ll {
+        for times in ll128 {
+            all.push(Start::Cut {
                 ll_last: Bytes::new(ll * KIB),
-                ll128_last: Bytes::new(ll128 * KIB),
-            }));
+                ll128_last: Bytes::new(ll * times * KIB),
+            });
         }
     }
-    starts
+    all
+}
+
+/// Returns a residual whose square grows only linearly beyond [`OUTLIER`] (Huber), and its
+/// derivative.
+fn robust(log_ratio: f64) -> (f64, f64) {
+    let size = log_ratio.abs();
+    if size <= OUTLIER {
+        return (log_ratio, 1.0);
+    }
+    let value = (2.0 * OUTLIER * size - OUTLIER * OUTLIER).sqrt();
+    (value.copysign(log_ratio), OUTLIER / value)
 }
 
 /// Returns the noise that errors show, and the freedom left by the constants fitted.
