@@ -69,18 +69,20 @@ fn sub_flows_collide_less() {
     check(load, 1.37, "largest load, 16 sub-flows");
 }
 
+/// Flows that take their turns in step meet for one round, then never again.
 #[test]
 fn packets_in_turn_share_all_paths() {
-    for choice in [PathChoice::Preferred, PathChoice::RoundRobin] {
-        let (load, _) = slowest(choice, 3);
-        assert!(load < 1.06, "{choice:?}: {load}");
-    }
+    let (load, _) = slowest(PathChoice::Preferred, 3);
+    assert!(load < 1.01, "{load}");
+    let (load, _) = slowest(PathChoice::RoundRobin, 3);
+    let round = f64::from(M) / PACKETS as f64;
+    assert!(load < 1.02 + round, "{load}");
     let (load, _) = slowest(PathChoice::Spray, 20);
     assert!(load < 1.5, "{load}");
 }
 
-/// Packets that overtake each other are no loss to a selective receiver, and everything to one
-/// that goes back.
+/// Packets that overtake each other are no loss to a selective receiver. One that goes back takes
+/// them for loss, unless every way has a queue pair of its own.
 #[test]
 fn spraying_needs_a_receiver_that_takes_any_order() {
     let with = |recovery| {
@@ -97,6 +99,5 @@ fn spraying_needs_a_receiver_that_takes_any_order() {
     let selective = with(Recovery::Selective { reorder: 100 });
     assert_eq!(selective.sum(|one| one.resent), 0);
     let go_back = with(Recovery::GoBackN);
-    assert!(go_back.sum(|one| one.resent) > 100);
-    assert!(go_back.us(0) > selective.us(0));
+    assert!(go_back.us(0) >= selective.us(0));
 }

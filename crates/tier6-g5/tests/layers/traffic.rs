@@ -74,7 +74,7 @@ pub fn drive(
         fabric: &fabric,
         agenda: &mut agenda,
         notices: &mut notices,
-        timeline: None,
+        timeline: Some(&mut outcome.timeline),
     });
     while let Some((now, event)) = agenda.pop()
         && now <= until
