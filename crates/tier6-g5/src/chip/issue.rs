@@ -26,9 +26,14 @@ impl Chips<'_> {
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
         let is_unstaged = self.cdma.start == SimTime::ZERO;
+        // A queue takes at most half of an engine's threads ahead of what it sends: slices of one
+        // transfer must not keep the others from starting.
+        let ahead = (self.cdma.threads as usize / 2).max(1);
         while let Some(node) = self.queues[queue].next {
-            if is_unstaged && self.queues[queue].sending
-                || self.queues[queue].head == HeadWait::Thread
+            let state = &self.queues[queue];
+            if is_unstaged && state.sending
+                || state.staged.len() >= ahead
+                || state.head == HeadWait::Thread
             {
                 break;
             }
