@@ -46,11 +46,16 @@ fn main() {
             all_to_all(&star_64, 16 << 20, &lossy())
         }),
     ];
-    let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+    // A minute each: only when asked for.
+    let is_long = |name: &str| name.contains("4,096");
+    let is_wanted = |name: &str| match words.as_slice() {
+        [] => !is_long(name),
+        words => words.iter().any(|word| name.contains(word)),
+    };
     let mut least = [(Duration::MAX, 0); 8];
-    for _ in 0..TURNS {
+    for turn in 0..TURNS {
         for ((name, work), least) in cases.iter().zip(&mut least) {
-            if is_wanted(name) {
+            if is_wanted(name) && (turn == 0 || !is_long(name)) {
                 *least = (*least).min(timed(work));
             }
         }

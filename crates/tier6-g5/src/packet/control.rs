@@ -29,6 +29,7 @@ pub(crate) struct Control {
     pub(crate) dcqcn: Option<Dcqcn>,
     /// Credits between chips.
     pub(crate) credits: Option<Credits>,
+    pub(crate) has_link_credits: bool,
     pub(crate) buffers: Vec<SwitchBuffer>,
     /// What it knows of each server.
     pub(crate) sites: Vec<Site>,
@@ -122,6 +123,7 @@ impl Control {
                 RateControl::Dcqcn(dcqcn) => Some(dcqcn),
             },
             credits: credits.filter(|credits| credits.scope == CreditScope::EndToEnd),
+            has_link_credits: per_link.is_some(),
             buffers: buffers(topology, parameters),
             sites: Vec::new(),
             chips: Vec::new(),

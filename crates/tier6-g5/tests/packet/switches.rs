@@ -1,10 +1,11 @@
 //! Shared buffers: pauses, drops, who is hurt by them, and cycles of buffers.
 
+use tier6_des::Random;
 use tier6_g5::{CreditScope, Credits, G5Parameters, Pfc, SwitchQueue};
 use tier6_system::{Direction, EdgeSpec, FabricSpec, SystemSpec, Topology, VertexSpec};
 use tier6_units::{GbPerSec, Micros, SimTime};
 
-use super::drive::{OVERHEAD, SEGMENT, drive, framed, send, star};
+use super::drive::{OVERHEAD, SEGMENT, Send, drive, framed, send, star};
 
 const MIB: u64 = 1 << 20;
 
@@ -106,7 +107,7 @@ fn a_pause_hurts_a_victim() {
     ];
     let mut sends = crowd.to_vec();
     sends.push(send(1, 5, 4 * MIB));
-    let victim = |parameters: &G5Parameters, sends: &[super::drive::Send]| {
+    let victim = |parameters: &G5Parameters, sends: &[Send]| {
         let outcome = drive(&dumbbell(), parameters, &[], 1, sends);
         assert_eq!(outcome.audit, Ok(()));
         outcome.arrived[&u32::try_from(sends.len() - 1).unwrap()].ps() as f64
@@ -172,6 +173,38 @@ fn a_circle_of_buffers_stops_and_is_told() {
     assert_eq!(roomy.arrived.len(), 4);
 }
 
+/// Packets that come at random to a port at load rho wait rho/(2(1-rho)) of their time (M/D/1).
+#[test]
+fn random_arrivals_wait_as_queueing_theory_says() {
+    let (senders, load, count) = (32_u32, 0.8, 40_000);
+    let frame = 20 * u64::from(SEGMENT + OVERHEAD);
+    let mut luck = Random::new(11);
+    let mut at = 0.0;
+    let sends: Vec<Send> = (0..count)
+        .map(|_| {
+            at -= (1.0 - luck.uniform()).ln() * frame as f64 / load;
+            Send {
+                at: instant(at),
+                from: 1 + u32::try_from(luck.below(senders.into())).unwrap(),
+                to: 0,
+                bytes: SEGMENT.into(),
+            }
+        })
+        .collect();
+    let outcome = drive(&star(senders + 1), &framed(), &[], 1, &sends);
+    let unloaded = 2 * 500_000 + frame;
+    let waits = (0..).zip(&sends).map(|(id, send)| {
+        let time = outcome.arrived[&id].saturating_sub(send.at);
+        (time.ps() - unloaded) as f64 / frame as f64
+    });
+    let mean = waits.sum::<f64>() / f64::from(count);
+    // And what they wait for others of their own sender.
+    let own = load / f64::from(senders);
+    let wait = |load: f64| load / (2.0 * (1.0 - load));
+    let law = wait(load) + wait(own);
+    assert!((mean / law - 1.0).abs() < 0.06, "{mean}, {law}");
+}
+
 /// Credits between links hold packets back like pauses do, without loss.
 #[test]
 fn credits_of_links_lose_nothing() {
@@ -189,4 +222,8 @@ fn credits_of_links_lose_nothing() {
         outcome.last().ps() as f64 / drive(&star(9), &framed(), &[], 1, &sends).last().ps() as f64;
     assert!((ratio - 1.0).abs() < 0.002, "{ratio}");
     assert!(u64::from(SEGMENT + OVERHEAD) * 500 > 400 * 512);
+}
+
+fn instant(ps: f64) -> SimTime {
+    SimTime::from(Micros::new(ps * 1e-6))
 }

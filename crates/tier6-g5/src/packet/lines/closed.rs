@@ -7,7 +7,7 @@ use crate::packet::ends::short;
 use crate::packet::fine::Fine;
 use crate::packet::flight::Care;
 use crate::packet::server::Head;
-use crate::packet::train::{Mark, Room, Train};
+use crate::packet::train::{Mark, Room, Slot, Train};
 use crate::switch::{Arrival, PauseSignal};
 
 /// What becomes of a packet on a link.
@@ -19,7 +19,7 @@ pub(super) enum Fate {
 }
 
 impl Lines {
-    pub(super) fn is_closed(&self) -> bool {
+    pub(in crate::packet) fn is_closed(&self) -> bool {
         let control = self.control.as_ref();
         control.is_some_and(|control| control.stage == Loop::Closed)
     }
@@ -76,27 +76,38 @@ impl Lines {
         control.is_some_and(|control| control.sites[server as usize].buffer.is_some())
     }
 
-    /// Notes that a train is coming to a server: it may be about to meet another.
+    /// Notes that a train is coming to a server: it may be about to meet another where packets
+    /// need room.
     pub(super) fn watch(&mut self, slot: u32, train: &Train) {
-        let server = self.slots[slot as usize].server;
-        if !self.guards(server) {
-            return;
-        }
-        if !self.is_closed() && self.flights[train.flight as usize].is_sheltered() {
-            return;
-        }
+        let Slot { server, tie, .. } = self.slots[slot as usize];
+        let is_guarded = self.guards(server);
         if self.is_closed() {
-            self.calendar
-                .add(train.ready.max(self.now), Event::Admit(slot));
+            if is_guarded && tie > 0 {
+                let time = train.ready.max(self.now);
+                self.calendar.add(time, Event::Admit(slot));
+            }
             return;
         }
-        let wire = self.flights[train.flight as usize].full_wire();
-        let service = Fine::of(self.hops[train.hop as usize].byte, wire);
+        let flight = &self.flights[train.flight as usize];
+        if !is_guarded && !self.holds_credits(server) || flight.is_sheltered() {
+            return;
+        }
+        let service = Fine::of(self.hops[train.hop as usize].byte, flight.full_wire());
         let at = &self.servers[server as usize];
-        let crowds = train.count > 1 && train.gap < service;
-        if at.free > train.ready || at.has_heads() || crowds {
+        let is_busy = at.free > train.ready && (tie > 0 || !at.serves(slot));
+        let crowds = tie > 0 && train.count > 1 && train.gap < service;
+        if is_busy || crowds || at.has_heads() {
             self.ask_to_close();
         }
+    }
+
+    /// Returns whether packets that wait for a server hold credits of the link before. A chip that
+    /// relays has taken them into its memory.
+    pub(super) fn holds_credits(&self, server: u32) -> bool {
+        let control = self.control.as_ref();
+        control.is_some_and(|control| {
+            control.has_link_credits && control.sites[server as usize].chip.is_none()
+        })
     }
 
     pub(super) fn ask_to_close(&mut self) {

@@ -29,7 +29,7 @@ impl Lines {
             slot.trains.push_back(train);
         }
         let (server, tie) = (slot.server, slot.tie);
-        if tie > 0 && self.control.is_some() {
+        if self.control.is_some() {
             self.watch(number, &train);
         }
         if was_empty {
@@ -281,8 +281,8 @@ impl Lines {
         let end = server.free + server.latency;
         if hop.next.0 == hop.next.1 {
             self.reach_end(&row, end, train.mark);
-            self.give_credits(number, credits, end + self.servers[number as usize].latency);
         }
+        let credits = self.hand_credits(number, &hop, credits, end);
         for branch in hop.next.0..hop.next.1 {
             let next = self.branches[branch as usize];
             let lead = lead_at(self.hops[next as usize].byte, row.byte, wire, row.lead);
@@ -324,6 +324,19 @@ impl Lines {
         } else {
             Fate::Goes(0)
         }
+    }
+
+    /// Returns the credits that a packet holds at its next hop; where it comes into a memory they
+    /// go back when it is there.
+    fn hand_credits(&mut self, server: u32, hop: &Hop, credits: u32, end: Fine) -> u32 {
+        let mut next = (hop.next.0..hop.next.1).map(|branch| self.branches[branch as usize]);
+        let next = next.next().map(|next| self.hops[next as usize].server);
+        if next.is_some_and(|next| self.holds_credits(next)) {
+            return credits;
+        }
+        let back = self.servers[server as usize].latency;
+        self.give_credits(server, credits, end + back);
+        0
     }
 
     /// Notes when packets are at an end of their way.

@@ -1,8 +1,10 @@
 //! What the lines tell when a run is over, or when nothing moves any more.
 
 use super::Lines;
-use crate::packet::flight::Care;
+use crate::packet::control::Stop;
+use crate::packet::flight::{Care, Flight};
 use crate::packet::server::Halt;
+use crate::packet::train::Slot;
 use crate::{Fabric, FabricLinkId, LinkAccount, Wait};
 
 impl Lines {
@@ -74,72 +76,74 @@ impl Lines {
     /// Returns who waits for whom.
     pub(crate) fn waits(&self, fabric: &Fabric<'_>) -> Vec<Wait> {
         let mut waits = Vec::new();
-        let name = |server: u32| fabric.link_name(FabricLinkId(server));
-        for slot in &self.slots {
-            let server = &self.servers[slot.server as usize];
-            let Some(train) = slot.trains.front() else {
-                continue;
-            };
-            let message = self.flights[train.flight as usize].name.0;
-            match server.halt {
-                Halt::None if server.serving.is_some() => {}
-                Halt::None => waits.push(Wait {
-                    who: format!("message {message}"),
-                    for_whom: name(slot.server),
-                    why: "it holds no credits".to_owned(),
-                }),
-                Halt::Failed => waits.push(Wait {
-                    who: format!("message {message}"),
-                    for_whom: name(slot.server),
-                    why: "the link has failed".to_owned(),
-                }),
-                Halt::Paused => {
-                    waits.push(Wait {
-                        who: format!("message {message}"),
-                        for_whom: name(slot.server),
-                        why: "the link is paused".to_owned(),
-                    });
-                }
-            }
-            // What came by a link and waits here keeps that link waiting.
-            let feeder = slot.tie.checked_sub(1);
-            let feeder = feeder.filter(|feeder| (*feeder as usize) < self.servers.len());
-            if let Some(feeder) = feeder {
-                let why = match self.servers[feeder as usize].halt {
-                    Halt::Paused => "paused while its packets wait there",
-                    Halt::None => "its credits are held by packets that wait there",
-                    Halt::Failed => continue,
-                };
-                waits.push(Wait {
-                    who: name(feeder),
-                    for_whom: name(slot.server),
-                    why: why.to_owned(),
-                });
-            }
+        for slot in self.slots.iter().filter(|slot| !slot.trains.is_empty()) {
+            self.add_waits_in(slot, fabric, &mut waits);
         }
-        for (number, flight) in self.flights.iter().enumerate() {
-            let is_spare = self.spare.iter().any(|spare| *spare as usize == number);
-            let in_flight = flight
-                .ends
-                .as_ref()
-                .map_or(0, |ends| ends.sender.in_flight());
-            if in_flight > 0 {
-                waits.push(Wait {
-                    who: format!("message {}", flight.name.0),
-                    for_whom: format!("the answer to {in_flight} packets"),
-                    why: "they were sent and not acknowledged".to_owned(),
-                });
-            }
-            if flight.care == Care::Broken && !is_spare {
-                waits.push(Wait {
-                    who: format!("message {}", flight.name.0),
-                    for_whom: "a packet that was lost".to_owned(),
-                    why: "no link layer sends it again".to_owned(),
-                });
+        for (number, flight) in (0..).zip(&self.flights) {
+            if !self.spare.contains(&number) {
+                waits.extend(waits_for_answer(flight));
             }
         }
         waits.sort();
         waits.dedup();
         waits
     }
+
+    /// Adds who waits in an input of a link: the message for the link, and the link before, which
+    /// is kept waiting by what came by it.
+    fn add_waits_in(&self, slot: &Slot, fabric: &Fabric<'_>, waits: &mut Vec<Wait>) {
+        let name = |server: u32| fabric.link_name(FabricLinkId(server));
+        let server = &self.servers[slot.server as usize];
+        let why = match server.halt {
+            Halt::None if server.serving.is_some() => None,
+            Halt::None => Some("it holds no credits"),
+            Halt::Failed => Some("the link has failed"),
+            Halt::Paused => Some("the link is paused"),
+        };
+        if let (Some(why), Some(train)) = (why, slot.trains.front()) {
+            let message = self.flights[train.flight as usize].name.0;
+            waits.push(Wait {
+                who: format!("message {message}"),
+                for_whom: name(slot.server),
+                why: why.to_owned(),
+            });
+        }
+        let feeder = slot.tie.checked_sub(1);
+        let Some(feeder) = feeder.filter(|feeder| (*feeder as usize) < self.servers.len()) else {
+            return;
+        };
+        let control = self.control.as_ref();
+        let stopped = control.and_then(|control| control.sites[feeder as usize].stopped);
+        let why = match (self.servers[feeder as usize].halt, stopped) {
+            (Halt::Paused, _) => "paused while its packets wait there",
+            (Halt::None, Some((_, Stop::Credit))) => "packets that wait there hold its credits",
+            (Halt::None | Halt::Failed, _) => return,
+        };
+        waits.push(Wait {
+            who: name(feeder),
+            for_whom: name(slot.server),
+            why: why.to_owned(),
+        });
+    }
+}
+
+/// What a message waits for that no link holds.
+fn waits_for_answer(flight: &Flight) -> Option<Wait> {
+    let who = format!("message {}", flight.name.0);
+    let in_flight = flight
+        .ends
+        .as_ref()
+        .map_or(0, |ends| ends.sender.in_flight());
+    if flight.care == Care::Broken {
+        return Some(Wait {
+            who,
+            for_whom: "a packet that was lost".to_owned(),
+            why: "no link layer sends it again".to_owned(),
+        });
+    }
+    (in_flight > 0).then(|| Wait {
+        who,
+        for_whom: format!("the answer to {in_flight} packets"),
+        why: "they were sent and not acknowledged".to_owned(),
+    })
 }

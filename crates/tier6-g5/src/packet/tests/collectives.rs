@@ -305,8 +305,11 @@ fn published_layers_agree_with_the_fluid() {
         let topology = preset("h100-x8").unwrap().resolve().unwrap();
         let mut case = Case::ideal(topology, Collective::AllReduce, Algorithm::Ring, bytes);
         case.parameters = G5Parameters::defaults();
-        let ratio = case.packet().total.ps() as f64 / case.flow().total.ps() as f64;
+        let mut network = PacketNetwork::new(&case.parameters);
+        let packet = case.on(&mut network);
+        let ratio = packet.total.ps() as f64 / case.flow().total.ps() as f64;
         assert!((ratio - 1.0).abs() < 0.02, "{bytes} B: {ratio}");
+        assert!(!network.lines.is_closed(), "{bytes} B: nobody met");
     }
 }
 
@@ -337,4 +340,18 @@ fn published_times_of_an_incast_and_an_exchange() {
     let case = Case::ideal(star(64), Collective::AllToAll, Algorithm::Direct, 16 << 20);
     let time = case.packet().total.to_micros().get();
     assert!((time / 331.30 - 1.0).abs() < 0.01, "{time}");
+}
+
+/// The same with an exchange, in which messages meet at the switch: the loop closes, and nothing
+/// it does costs time.
+#[test]
+fn published_layers_carry_an_exchange() {
+    let topology = preset("h100-x8").unwrap().resolve().unwrap();
+    let mut case = Case::ideal(topology, Collective::AllToAll, Algorithm::Direct, 8 << 20);
+    case.parameters = G5Parameters::defaults();
+    let mut network = PacketNetwork::new(&case.parameters);
+    let packet = case.on(&mut network);
+    assert!(network.lines.is_closed(), "they met");
+    let ratio = packet.total.ps() as f64 / case.flow().total.ps() as f64;
+    assert!((0.98..1.05).contains(&ratio), "{ratio}");
 }
