@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::time::Instant;
 use tier6_collective::{Algorithm, Collective, Grain};
 use tier6_math::law::Overlap;
-use tier6_math::{Parameters, Pieces, Plan};
+use tier6_math::{Parameters, Pieces, Plan, Planner};
 use tier6_system::{Topology, preset};
 use tier6_units::Bytes;
 
@@ -64,6 +64,9 @@ fn main() {
             ours / line
         );
     }
+    protocols(&node, &sizes, line);
+    println!();
+    all_algorithms();
     println!();
     for (nodes, collective, algorithm) in [
         (128, Collective::AllReduce, Algorithm::Ring),
@@ -86,6 +89,64 @@ fn main() {
             .time(Bytes::new(1 << 30));
         let took = start.elapsed().as_secs_f64();
         println!("plan of {algorithm} {collective}, {ranks} ranks: {took:.3} s (1 GiB: {time})");
+    }
+}
+
+/// Prices a ring under every protocol, from one set of loads; and again at other prices.
+fn protocols(topology: &Topology, sizes: &[Bytes], line: f64) {
+    let parameters = Parameters::of(topology);
+    let (collective, ring) = (Collective::AllReduce, Algorithm::Ring);
+    let plans = Plan::by_protocol(topology, collective, ring, topology.n_chips(), &parameters);
+    let plans = plans.expect("the case is in the domain");
+    let all = rate(sizes, |bytes| {
+        let times = plans.iter().map(|plan| plan.time(bytes).get());
+        times.fold(f64::INFINITY, f64::min)
+    });
+    let all = all * plans.len() as f64;
+    let name = "ring under three protocols";
+    println!(
+        "{name:<38} {:>8.1} million/s, {:.2} of the line's",
+        all / 1e6,
+        all / line
+    );
+    let start = Instant::now();
+    let prices = plans[0].prices();
+    for _ in 0..ROUNDS {
+        let plan = plans[0].at(black_box(prices).clone());
+        black_box(plan.expect("the prices are its own"));
+    }
+    let each = start.elapsed().as_secs_f64() / f64::from(ROUNDS);
+    println!(
+        "{:<38} {:>8.2} us",
+        "the same call at other prices",
+        each * 1e6
+    );
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        black_box(plans[0].terms(black_box(sizes[20])));
+    }
+    let each = start.elapsed().as_secs_f64() / f64::from(ROUNDS);
+    println!("{:<38} {:>8.2} us", "the terms of a message", each * 1e6);
+}
+
+/// Plans every algorithm under every protocol on 1,024 ranks behind leaves and spines.
+fn all_algorithms() {
+    let topology = system("h100-x8-ib-ndr", Some(128));
+    let parameters = Parameters::of(&topology);
+    for collective in [
+        Collective::AllReduce,
+        Collective::AllGather,
+        Collective::AllToAll,
+    ] {
+        let start = Instant::now();
+        let mut planner = Planner::new(&topology);
+        let mut n_plans = 0;
+        for algorithm in Algorithm::ALL {
+            let plans = planner.by_protocol(collective, algorithm, 1024, &parameters);
+            n_plans += plans.map_or(0, |plans| plans.len());
+        }
+        let took = start.elapsed().as_secs_f64();
+        println!("{n_plans} plans of {collective}, 1024 ranks: {took:.3} s");
     }
 }
 
