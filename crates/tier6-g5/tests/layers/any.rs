@@ -13,6 +13,12 @@ use tier6_units::{ByteTime, Bytes, GbPerSec, SimTime};
 use crate::fidelity::network;
 use crate::traffic::{Draws, system};
 
+impl Draws {
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(u32::try_from(choices.len()).unwrap()) as usize]
+    }
+}
+
 fn topology(draws: &mut Draws) -> Topology {
     let n = draws.of(&[2, 3, 4, 6, 8]);
     let fabric = match draws.below(5) {

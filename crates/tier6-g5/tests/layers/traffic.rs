@@ -51,8 +51,20 @@ pub fn drive(
     loads: &[Load],
     until: SimTime,
 ) -> Outcome {
+    let network = network(parameters, seed);
+    carry(network, topology, parameters, seed, loads, until)
+}
+
+/// [`drive`] on a given network.
+pub fn carry<N: Network>(
+    mut network: N,
+    topology: &Topology,
+    parameters: &G5Parameters,
+    seed: u64,
+    loads: &[Load],
+    until: SimTime,
+) -> Outcome {
     assert_eq!(parameters.check(), Ok(()));
-    let mut network = network(parameters, seed);
     let mut fabric = Fabric::new(topology, parameters, &[], seed).unwrap();
     let paths: Vec<_> = (loads.iter())
         .map(|load| {
@@ -207,9 +219,5 @@ impl Draws {
     /// Returns a number below a bound.
     pub fn below(&mut self, bound: u32) -> u32 {
         u32::try_from(self.bits() % u64::from(bound)).unwrap()
-    }
-
-    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(u32::try_from(choices.len()).unwrap()) as usize]
     }
 }
