@@ -5,7 +5,7 @@ use tier6_g5::{
     CreditScope, Credits, Fabric, Fault, G5Parameters, Job, Lowered, RunError, RunOptions, RunStop,
     StopReason, run,
 };
-use tier6_system::{ChipId, FabricSpec, LinkId, Topology};
+use tier6_system::{ChipId, Direction, EdgeSpec, FabricSpec, LinkId, Topology, VertexSpec};
 use tier6_units::{Bytes, SimTime};
 
 use crate::fidelity::network;
@@ -13,6 +13,28 @@ use crate::traffic::{open_layers, system};
 
 fn ring(n: u32) -> Topology {
     system(n, FabricSpec::Ring { orders: Vec::new() }, 50.0, 0.5)
+}
+
+/// A switch for each chip, in a ring: what passes through waits in switches.
+fn ring_of_switches(n: u32) -> Topology {
+    let edge = |from: String, to: String| EdgeSpec {
+        from: from.into(),
+        to: to.into(),
+        direction: Direction::BothWays,
+        link: None,
+        lanes: None,
+    };
+    let vertices = (0..n).map(|one| VertexSpec {
+        name: format!("s{one}").into(),
+        switch: "switch".into(),
+    });
+    let chips = (0..n).map(|one| edge(format!("chip{one}"), format!("s{one}")));
+    let ring = (0..n).map(|one| edge(format!("s{one}"), format!("s{}", (one + 1) % n)));
+    let fabric = FabricSpec::Graph {
+        vertices: vertices.collect(),
+        edges: chips.chain(ring).collect(),
+    };
+    system(n, fabric, 50.0, 0.5)
 }
 
 fn all_to_all(
@@ -60,7 +82,7 @@ fn with_credits(count: u32) -> G5Parameters {
 /// Every link's buffer is full of packets for the next link around the ring.
 #[test]
 fn a_ring_of_full_buffers_is_a_deadlock() {
-    let ring = ring(5);
+    let ring = ring_of_switches(5);
     assert!(all_to_all(&ring, &open_layers(), &[]).is_ok());
     let stop = stop(all_to_all(&ring, &with_credits(3), &[]));
     assert_eq!(stop.reason, StopReason::Deadlock, "{stop:?}");
@@ -68,7 +90,7 @@ fn a_ring_of_full_buffers_is_a_deadlock() {
     let cycle = &stop.waits[..5];
     for (one, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
         assert_eq!(one.for_whom, next.who);
-        assert!(one.who.starts_with("link chip"), "{one:?}");
+        assert!(one.who.starts_with("link"), "{one:?}");
         assert!(one.why.contains("credits"), "{one:?}");
     }
 }
