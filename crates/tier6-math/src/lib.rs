@@ -5,11 +5,17 @@
 //! links of any graph, step by step and all together. A [`Plan`] joins them for one call on one
 //! [`Topology`](tier6_system::Topology): latency from the routes, the bandwidth term from the
 //! loads, reduction in switches by its own law; it prices a size without allocating.
-//! [`MathEngine`] predicts and ranks, and [`lower_bound`] is what no prediction may undercut.
+//! [`MathEngine`] predicts and ranks, and [`lower_bound`] is what no prediction may undercut;
+//! [`oddities`] holds other people's times to the same rules.
+//!
+//! What a plan knows of constants is in its [`Prices`]: the call, steps by tier, payload shares by
+//! link class, in-switch reduction. NCCL's protocols are such prices, and calibration makes others:
+//! [`Plan::at`] prices a call again without looking at a route, and [`Plan::terms`] says how much
+//! of each price a message needs, which is the derivative of its time.
 //!
 //! Times are in microseconds, rates in decimal GB/s per direction, sizes in nccl-tests' meaning.
 //!
-//! Deliberately absent: queues, loss, congestion control and protocol states, which are the
+//! Deliberately absent: queues, loss, congestion control and link states, which are the
 //! event-driven engine's; and fitting, which is calibration's.
 
 mod bounds;
