@@ -25,7 +25,7 @@ use tier6_report::{
     simulation_markdown, simulation_table, statistics_csv, trace_json,
 };
 use tier6_system::{Constant, Evidence, G5Spec, Topology};
-use tier6_units::{Bytes, SizeRange};
+use tier6_units::{Bytes, SimTime, SizeRange};
 
 /// What to simulate.
 #[derive(Debug, Clone, Copy)]
@@ -173,6 +173,46 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Returns the parameters of an algorithm: the fixed time of an in-switch call, where the
+    /// system knows it, is what a call of no bytes takes.
+    fn parameters_for(
+        &self,
+        algorithm: Algorithm,
+        topology: &Topology,
+        parameters: &G5Parameters,
+    ) -> Result<G5Parameters, Error> {
+        let constants = topology.constants();
+        let nvls = || constants.nvls.as_ref().and_then(|nvls| nvls.alpha.as_ref());
+        let alpha = match algorithm {
+            Algorithm::Nvls => nvls(),
+            // Beside what the tree between nodes takes.
+            Algorithm::NvlsTree => {
+                let software = nvls().map_or(parameters.software, |alpha| alpha.value.into());
+                return Ok(G5Parameters {
+                    software,
+                    ..parameters.clone()
+                });
+            }
+            Algorithm::CollNetDirect | Algorithm::CollNetChain => {
+                constants.sharp.as_ref().map(|sharp| &sharp.alpha)
+            }
+            _ => None,
+        };
+        let Some(alpha) = alpha else {
+            return Ok(parameters.clone());
+        };
+        let empty = Call::new(self.request, self.site, algorithm, Bytes::new(0))?;
+        let hardware = match self.run(&empty, topology, parameters, Recording::Off) {
+            Ok(result) => result.hardware,
+            // What stops here stops the call itself, which says so.
+            Err(_) => SimTime::ZERO,
+        };
+        Ok(G5Parameters {
+            software: SimTime::from(alpha.value).saturating_sub(hardware),
+            ..parameters.clone()
+        })
+    }
+
     /// Runs one call.
     fn run(
         &self,
@@ -219,7 +259,8 @@ impl Simulated {
         for (algorithm, plan) in chosen(scene.request.choice, plans, bytes) {
             let call = Call::new(scene.request, scene.site, algorithm, bytes)?;
             let site = &scene.site.topology;
-            match scene.run(&call, site, &scene.parameters, timeline) {
+            let parameters = scene.parameters_for(algorithm, site, &scene.parameters)?;
+            match scene.run(&call, site, &parameters, timeline) {
                 Ok(mut result) => {
                     let timeline = result.timeline.take();
                     let row = row(scene, &call, plan, &result)?;

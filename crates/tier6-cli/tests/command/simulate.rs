@@ -235,6 +235,18 @@ fn channels_use_every_nic_and_every_link() {
 }
 
 #[test]
+fn in_switch_reduction_follows_its_law() {
+    // 63 us + M (1 + 1/N) / 307 GB/s.
+    let call = "simulate --system h200-x8 --collective all_reduce --algorithm nvls --fidelity flow";
+    let law = |bytes: f64| 63.0 + bytes * 1.125 / 307e3;
+    let empty = time(&format!("{call} --sizes 0"));
+    assert!((empty - law(0.0)).abs() < 1e-3, "{empty}");
+    let large = time(&format!("{call} --sizes 256M"));
+    let off = large / law(f64::from(256 << 20)) - 1.0;
+    assert!(off.abs() < 0.02, "{large}: {off}");
+}
+
+#[test]
 fn faults_cost_what_they_should() {
     let sound = time(&format!("{RING} --sizes 16M"));
     let slow = time(&format!(

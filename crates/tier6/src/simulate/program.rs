@@ -12,6 +12,9 @@ use tier6_math::{Parameters, Pieces, Placement, ring_orders};
 use tier6_system::ChipId;
 use tier6_units::{Bytes, SimTime};
 
+/// Slices of in-switch algorithms when whole messages are asked for: a rank stores what the switch
+/// hands it while it reads on, so that both directions of its link are in use (FACTS B.6).
+const IN_SWITCH_SLICE: u64 = 256 << 10;
 /// The most pieces in which chains and trees pipeline a message.
 const PIECES_MAX: u64 = 1 << 12;
 
@@ -151,7 +154,12 @@ impl Part<'_> {
             torus: parameters.torus.clone(),
             torus_ports: parameters.torus_ports,
             pat_blocks: parameters.pat_blocks,
-            grain: self.request.grain,
+            grain: match self.request.grain {
+                Grain::Message if is_in_switch(self.algorithm) => Grain::Slices {
+                    bytes: IN_SWITCH_SLICE,
+                },
+                grain => grain,
+            },
             ..BuildOptions::new(self.ranks, self.share)
         };
         build(self.request.collective, self.algorithm, &options).map_err(|error| domain(&error))
@@ -194,6 +202,13 @@ fn named<P: Program + 'static>(program: P, order: &[u32]) -> Box<dyn Program> {
 fn domain(error: &dyn std::error::Error) -> Error {
     let (message, hint) = split_hint(&error.to_string());
     Error::Domain { message, hint }
+}
+
+const fn is_in_switch(algorithm: Algorithm) -> bool {
+    matches!(
+        algorithm,
+        Algorithm::Nvls | Algorithm::NvlsTree | Algorithm::CollNetDirect | Algorithm::CollNetChain
+    )
 }
 
 /// Whether a call is several rings over the same ranks.

@@ -3,7 +3,7 @@
 
 use super::{Call, Scene};
 use crate::Error;
-use tier6_g5::{G5Parameters, RunError};
+use tier6_g5::{G5Parameters, Recording, RunError};
 use tier6_report::Sensitivity;
 use tier6_system::{Constant, LinkClass, SwitchSpec, SystemSpec, Topology};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
@@ -128,8 +128,8 @@ fn time(scene: &Scene<'_>, call: &Call, knob: Knob, factor: f64) -> Result<Optio
         }
         Knob::Reduce => parameters.memory.reduce = rate(parameters.memory.reduce),
     }
-    let off = tier6_g5::Recording::Off;
-    match scene.run(call, topology, &parameters, off) {
+    let parameters = scene.parameters_for(call.algorithm, topology, &parameters)?;
+    match scene.run(call, topology, &parameters, Recording::Off) {
         Ok(result) => Ok(Some(result.total)),
         Err(RunError::Stop(_)) => Ok(None),
         Err(RunError::Setup(error)) => Err(super::setup(&error)),
