@@ -243,7 +243,11 @@ proptest! {
         };
         let bytes = Bytes::new(choice.bytes);
         let plan = match &knobs.protocol {
-            Some(protocol) => plan.at(prices(&topology, &plan, protocol)).unwrap(),
+            Some(protocol) => {
+                let grain = (knobs.forms >> 20 & 1 == 1).then(|| Bytes::new(knobs.slice));
+                let prices = Prices { grain, ..prices(&topology, &plan, protocol) };
+                plan.at(prices).unwrap()
+            }
             None => plan,
         };
         let parts = plan.parts(bytes);
