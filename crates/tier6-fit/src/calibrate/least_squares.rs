@@ -13,7 +13,7 @@ use super::rank::{check, confounded};
 use super::report::{Calibration, Refused, SetFit, rmspe_of};
 use super::site::Sites;
 use super::solve::{Problem, Solution, Starts};
-use super::{CalibrateError, CalibrateOptions, Confounded, HeldOut, Method, Observed};
+use super::{CalibrateError, CalibrateOptions, Confounded, Observed};
 use tier6_system::SystemSpec;
 use tier6_units::Bytes;
 
@@ -34,15 +34,8 @@ pub(super) fn calibrate(
 ) -> Result<Calibration, CalibrateError> {
     let model = Model::new(observed, sites)?;
     let (free, refused) = free(&model, observed);
-    let grains = if model.has_ring() {
-        Grains::of(sites.topology(&observed[0].call))
-    } else {
-        Grains::stated(sites.topology(&observed[0].call))
-    };
-    let (chosen, held_out) = match (options.method, options.held_out) {
-        (Method::Fit, HeldOut::Tested) => choose(&model, observed, &free, &grains),
-        _ => (Choice::plain(&grains), vec![None; observed.len()]),
-    };
+    let grains = Grains::of(sites.topology(&observed[0].call));
+    let (chosen, held_out) = choose(&model, observed, &free, &grains);
     let model = model.with_grain(&chosen.grain);
     let problem = Problem {
         model: &model,
@@ -51,10 +44,7 @@ pub(super) fn calibrate(
         pull: chosen.pull,
         starts: Starts::All,
     };
-    let solution = match options.method {
-        Method::Grid => super::grid::solve(&problem)?,
-        Method::Fit | Method::A | Method::B => problem.solve().ok_or(CalibrateError::NoPoints)?,
-    };
+    let solution = problem.solve().ok_or(CalibrateError::NoPoints)?;
     let mut made = Made {
         system,
         observed,
@@ -77,16 +67,6 @@ struct Choice {
     pull: f64,
 }
 
-impl Choice {
-    /// The plainest grain and a middle pull.
-    fn plain(grains: &Grains) -> Self {
-        Self {
-            grain: grains.plainest(),
-            pull: PULLS[1],
-        }
-    }
-}
-
 /// Chooses grain and pull, and returns the held-out RMSPE of each set in percent.
 fn choose(
     model: &Model,
@@ -97,7 +77,11 @@ fn choose(
     let n: usize = observed.iter().map(|set| set.points.len()).sum();
     let unknown = vec![None; observed.len()];
     if n < POINTS_MIN {
-        return (Choice::plain(grains), unknown);
+        let plainest = Choice {
+            grain: grains.plainest(),
+            pull: PULLS[1],
+        };
+        return (plainest, unknown);
     }
     let mut best: Option<(f64, Choice, Vec<Option<f64>>)> = None;
     for grain in grains.all() {
@@ -119,7 +103,13 @@ fn choose(
     }
     match best {
         Some((_, choice, errors)) => (choice, errors),
-        None => (Choice::plain(grains), unknown),
+        None => (
+            Choice {
+                grain: grains.plainest(),
+                pull: PULLS[1],
+            },
+            unknown,
+        ),
     }
 }
 
@@ -284,10 +274,9 @@ impl Made<'_> {
             .flat_map(|set| &set.residuals)
             .map(|(_, measured, predicted)| (predicted.get() / measured.get()).ln())
             .collect();
-        let mut miss = Miss::untested(&errors, values.len(), self.observed);
-        if self.options.held_out == HeldOut::Tested {
-            miss = miss.tested(model, self.observed, self.chosen.pull);
-        }
+        let pull = self.chosen.pull;
+        let miss = Miss::untested(&errors, values.len(), self.observed);
+        let miss = miss.tested(model, self.observed, pull);
         let mut system = write_all(self.system, &values, self.observed, method, Some(rmspe_pct));
         system.software.grain = self.chosen.grain.clone();
         Ok(Calibration {

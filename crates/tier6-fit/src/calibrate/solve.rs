@@ -177,13 +177,7 @@ impl Problem<'_> {
             .collect();
         let mut best: Option<BoundedFit> = None;
         let mut evaluations = 0;
-        // With one path per call there is nothing to assign: the first start finds the least.
-        let n_starts = if self.model.is_forced() {
-            1
-        } else {
-            usize::MAX
-        };
-        for start in starts(self.starts).into_iter().take(n_starts) {
+        for start in starts(self.starts) {
             let from = self.start(&start);
             let Some(first) =
                 fit_bounded(&from, &bounds, |logs| self.residuals_by(logs, Some(&start)))
@@ -201,21 +195,17 @@ impl Problem<'_> {
                 best = Some(fit);
             }
         }
-        Some(self.solution(best?.parameters, evaluations))
-    }
-
-    /// Describes the fit at some logarithms.
-    pub(super) fn solution(&self, logs: Vec<f64>, evaluations: u32) -> Solution {
+        let best = best?;
         let n: usize = self.observed.iter().map(|set| set.points.len()).sum();
-        let values = self.residuals(&logs).values;
-        Solution {
-            constants: self.constants(&logs),
+        let values = self.residuals(&best.parameters).values;
+        Some(Solution {
+            constants: self.constants(&best.parameters),
             relative_sd: Vec::new(),
             noise: noise(&values[..n], self.free.len()),
-            logs,
+            logs: best.parameters,
             sum_of_squares: values[..n].iter().map(|value| value * value).sum(),
             evaluations,
-        }
+        })
     }
 }
 

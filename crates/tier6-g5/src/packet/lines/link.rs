@@ -211,6 +211,8 @@ impl Lines {
             let begun = begun.clamp(1, serving.count);
             if begun < serving.count {
                 self.shorten(server, begun);
+                // The rest waits in its input again, where nobody else may make the link look.
+                self.schedule(server, Fine::ZERO);
             }
         }
     }
