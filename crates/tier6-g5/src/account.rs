@@ -6,4 +6,4 @@ mod conclude;
 
 pub(crate) use chain::{Chain, Nominal, PathLog, Step, StepId};
 pub(crate) use clock::{Clock, Doing};
-pub(crate) use conclude::conclude;
+pub(crate) use conclude::{Ended, conclude};

@@ -211,6 +211,8 @@ struct Flight {
     nominal: Nominal,
     engines: u32,
     is_started: bool,
+    /// How much of the time since `ready` it takes to start.
+    start: SimTime,
     /// What must still be over before its place is used again: itself, and the response when
     /// the network sends one.
     holds: u8,
@@ -252,10 +254,7 @@ impl Chips<'_> {
     ) -> Result<(), FabricError> {
         match event {
             ChipEvent::Enter(seat) => self.enter(seat, world),
-            ChipEvent::Started(flight) => {
-                self.started(flight, world);
-                Ok(())
-            }
+            ChipEvent::Started(flight) => self.started(flight, world),
             ChipEvent::Answered(flight) => self.answered(flight, world),
             ChipEvent::Written(flight) => self.land(flight, world),
             ChipEvent::Reduced(flight) => self.reduced(flight, world),
@@ -324,9 +323,9 @@ impl Chips<'_> {
 
 impl Flight {
     /// Returns the way until `now`, the bytes still on the path.
-    fn chain_at_sender(&self, start: SimTime, now: SimTime) -> Chain {
+    fn chain_at_sender(&self, now: SimTime) -> Chain {
         let nominal = Nominal {
-            latency: start,
+            latency: self.start,
             ..self.nominal
         };
         let chain = self.chain.after(now - self.ready, nominal);

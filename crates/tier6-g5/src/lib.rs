@@ -44,8 +44,8 @@ pub use parameters::{
     TargetClamp,
 };
 pub use program::{
-    Action, Dependency, ExchangeOrder, ExchangeProgram, Follows, Instruction, Lowered, Needs,
-    Program, ProgramError, Relabelled, RingPace, RingProgram, instructions,
+    Action, Dependency, ExchangeOrder, ExchangeProgram, Instruction, Lowered, Needs, Program,
+    ProgramError, Relabelled, RingPace, RingProgram, instructions,
 };
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,

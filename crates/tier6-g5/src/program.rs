@@ -19,24 +19,17 @@ pub use lowered::Lowered;
 pub use relabelled::Relabelled;
 pub use ring::{RingPace, RingProgram};
 
-use tier6_collective::{Collective, Grain, GroupId, Handshake, RankId, Transfer, TransferId};
+use tier6_collective::{
+    Collective, Follow, Grain, GroupId, Handshake, RankId, Transfer, TransferId,
+};
 
 /// A transfer that another waits for, or that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dependency {
     /// The other transfer.
     pub transfer: TransferId,
-    /// How the two follow each other.
-    pub follows: Follows,
-}
-
-/// How a transfer follows one that it depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Follows {
-    /// It starts when the other is complete.
-    Whole,
-    /// It passes on just what the other delivers: slice by slice when the grain is slices.
-    BySlice,
+    /// How the later of the two may follow the earlier.
+    pub follows: Follow,
 }
 
 /// How many transfers a transfer waits for, by how it follows them.

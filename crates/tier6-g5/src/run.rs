@@ -13,7 +13,7 @@ use tier6_des::{Agenda, LimitReached, Limits};
 use tier6_system::ChipId;
 use tier6_units::SimTime;
 
-use crate::account::conclude;
+use crate::account::{Ended, conclude};
 use crate::chip::{ChipEvent, Chips};
 use crate::network::{Context, Network, Notice};
 use crate::{
@@ -148,15 +148,16 @@ pub fn run<N: Network>(
         network,
     };
     let events = run.until_done(options.limits)?;
+    // What links carry afterwards is not of the call.
+    let links = run.network.accounts(run.fabric);
     let rest = run.come_to_rest(options.limits.events)?;
-    let Run {
-        chips,
-        fabric,
-        network,
-        timeline,
-        ..
-    } = run;
-    conclude(chips, fabric, network, parameters, events, rest, timeline)
+    let ended = Ended {
+        events,
+        links,
+        rest,
+        timeline: run.timeline,
+    };
+    conclude(run.chips, run.fabric, run.network, parameters, ended)
         .map_err(|stop| RunError::Stop(Box::new(stop)))
 }
 

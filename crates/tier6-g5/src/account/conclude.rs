@@ -14,15 +14,24 @@ use tier6_system::LinkId;
 
 use super::chain::Step;
 
+/// What a run knows when all its transfers are complete.
+pub(crate) struct Ended {
+    pub(crate) events: u64,
+    pub(crate) links: Vec<(LinkId, LinkAccount)>,
+    pub(crate) rest: Rest,
+    pub(crate) timeline: Option<Timeline>,
+}
+
+/// A link cannot have been busy longer than the run, but for the rounding of its packets.
+const BUSY_TOLERANCE: SimTime = SimTime::from_ps(1_000_000);
+
 /// Sums up, and checks what must hold at the end.
 pub(crate) fn conclude<N: Network>(
     mut chips: Chips<'_>,
     fabric: &Fabric<'_>,
     network: &N,
     parameters: &G5Parameters,
-    events: u64,
-    rest: Rest,
-    timeline: Option<Timeline>,
+    ended: Ended,
 ) -> Result<RunResult, RunStop> {
     let begin = chips.jobs.iter().map(|job| job.start).min();
     let begin = begin.unwrap_or(SimTime::ZERO);
@@ -33,8 +42,11 @@ pub(crate) fn conclude<N: Network>(
     parts.stall = parts.stall.saturating_sub(begin);
     parts.software = parameters.software;
     let total = parameters.software + hardware;
-    let links = network.accounts(fabric);
-    let broken = audit(&chips, network, rest, parts, total);
+    let broken = audit(&chips, &ended.links, parts, hardware, total);
+    let broken = broken.or_else(|| match ended.rest {
+        Rest::Still => network.audit().err(),
+        Rest::Moving => None,
+    });
     if let Some(what) = broken {
         return Err(RunStop {
             reason: StopReason::Broken(what),
@@ -44,7 +56,7 @@ pub(crate) fn conclude<N: Network>(
             waits: Vec::new(),
         });
     }
-    let bottleneck = bottleneck(&links, hardware, parts, fabric);
+    let bottleneck = bottleneck(&ended.links, hardware, parts, fabric);
     let critical_path = critical_path(&chips);
     let jobs = chips.jobs.iter().map(|job| (job.start, job.end)).collect();
     let clocks = chips.seats.iter_mut().map(|seat| &mut seat.clock);
@@ -53,23 +65,24 @@ pub(crate) fn conclude<N: Network>(
         hardware,
         parts,
         critical_path,
-        links,
+        links: ended.links,
         chips: clocks.map(|clock| clock.account(end)).collect(),
         jobs,
         bottleneck,
-        events,
+        events: ended.events,
         messages: chips.totals.messages,
         packet_hops: network.packet_hops(),
-        timeline,
+        timeline: ended.timeline,
     })
 }
 
-/// Returns what does not hold, if something does not.
-fn audit<N: Network>(
+/// Returns what does not hold, if something does not: the parts are the whole, what went in came
+/// out, and (the lower bound that all of FACTS B.0 rest on) no link carried more than it can.
+fn audit(
     chips: &Chips<'_>,
-    network: &N,
-    rest: Rest,
+    links: &[(LinkId, LinkAccount)],
     parts: Parts,
+    hardware: SimTime,
     total: SimTime,
 ) -> Option<String> {
     if parts.total() != total {
@@ -79,10 +92,9 @@ fn audit<N: Network>(
     if sent != arrived {
         return Some(format!("{sent} bytes were sent and {arrived} arrived"));
     }
-    match rest {
-        Rest::Still => network.audit().err(),
-        Rest::Moving => None,
-    }
+    let most = hardware + BUSY_TOLERANCE;
+    let over = links.iter().find(|(_, account)| account.busy > most);
+    over.map(|(link, account)| format!("link {link} was busy for {} of {hardware}", account.busy))
 }
 
 /// Returns the steps of the critical path, the slices of a transfer as one.

@@ -1,6 +1,6 @@
 //! From arrived to complete, and who is told.
 
-use tier6_collective::{Handshake, Op, RankId, Route, TransferId};
+use tier6_collective::{Follow, Handshake, Op, RankId, Route, TransferId};
 use tier6_units::SimTime;
 
 use super::pending::Part;
@@ -9,7 +9,7 @@ use super::{ChipEvent, Chips, FlightId, Node};
 use crate::FabricError;
 use crate::account::{Chain, Doing};
 use crate::network::{Network, Responses};
-use crate::program::{Dependency, Follows};
+use crate::program::Dependency;
 use crate::run::World;
 use crate::{Span, Track};
 
@@ -181,7 +181,7 @@ impl Chips<'_> {
         }
         if let (Some(queue), None) = (flight.queue, flight.path) {
             self.queues[queue].sending = false;
-            self.try_staged(queue, world);
+            self.try_staged(queue, Some(chain), world);
             self.try_queue(queue, chain, world)?;
             self.drop_loose(queue, flight.node);
         }
@@ -226,9 +226,9 @@ impl Chips<'_> {
         program.dependents(node.transfer, &mut told);
         for &Dependency { transfer, follows } in &told {
             let part = match follows {
-                Follows::BySlice => Part::Slice(node.slice),
-                Follows::Whole if is_whole => Part::Whole,
-                Follows::Whole => continue,
+                Follow::Slices => Part::Slice(node.slice),
+                Follow::Complete if is_whole => Part::Whole,
+                Follow::Complete => continue,
             };
             if side == Side::Both {
                 self.met(node.job, transfer, part, chain, world)?;

@@ -177,6 +177,7 @@ impl Chips<'_> {
             nominal,
             engines,
             is_started: false,
+            start: self.cdma.start,
             holds: 1,
             chain,
             ready,
@@ -232,27 +233,55 @@ impl Chips<'_> {
         };
     }
 
-    /// The bytes of a flight are ready to go.
-    pub(super) fn started<N: Network>(&mut self, flight: FlightId, world: &mut World<'_, '_, N>) {
+    /// The bytes of a flight are ready to go; if they go, the next may get ready.
+    pub(super) fn started<N: Network>(
+        &mut self,
+        flight: FlightId,
+        world: &mut World<'_, '_, N>,
+    ) -> Result<(), FabricError> {
         self.flights[flight].is_started = true;
-        match self.flights[flight].queue {
-            Some(queue) => self.try_staged(queue, world),
-            None => self.send(flight, world),
-        }
+        let Some(queue) = self.flights[flight].queue else {
+            self.send(flight, world);
+            return Ok(());
+        };
+        let chain = self.flights[flight].chain_at_sender(world.now());
+        self.try_staged(queue, None, world);
+        self.try_queue(queue, chain, world)
     }
 
     /// Sends the first flight of a queue whose bytes are ready, if the port is free.
-    pub(super) fn try_staged<N: Network>(&mut self, queue: QueueId, world: &mut World<'_, '_, N>) {
+    /// With the way until now when it is the port that it has waited for.
+    pub(super) fn try_staged<N: Network>(
+        &mut self,
+        queue: QueueId,
+        chain: Option<Chain>,
+        world: &mut World<'_, '_, N>,
+    ) {
         if self.queues[queue].sending {
             return;
         }
-        let Some(&flight) = self.queues[queue].staged.front() else {
+        let Some(&id) = self.queues[queue].staged.front() else {
             return;
         };
-        if self.flights[flight].is_started {
-            self.queues[queue].staged.pop_front();
-            self.send(flight, world);
+        if !self.flights[id].is_started {
+            return;
         }
+        self.queues[queue].staged.pop_front();
+        if let Some(chain) = chain {
+            let flight = &mut self.flights[id];
+            let ready = world.now();
+            flight.nominal.latency = flight.nominal.latency - flight.start;
+            flight.start = SimTime::ZERO;
+            flight.chain = chain;
+            flight.ready = ready;
+            flight.step = self.log.add(Step {
+                before: chain.step,
+                job: flight.node.job,
+                transfer: flight.node.transfer,
+                ready,
+            });
+        }
+        self.send(id, world);
     }
 
     /// Hands a flight to the network.
@@ -291,10 +320,10 @@ impl Chips<'_> {
         if let Some(timeline) = world.timeline.as_deref_mut() {
             timeline.spans.push(self.span(&flight, now));
         }
-        let chain = flight.chain_at_sender(self.cdma.start, now);
+        let chain = flight.chain_at_sender(now);
         if let Some(queue) = flight.queue {
             self.queues[queue].sending = false;
-            self.try_staged(queue, world);
+            self.try_staged(queue, Some(chain), world);
             self.try_queue(queue, chain, world)?;
             self.drop_loose(queue, flight.node);
         }

@@ -4,11 +4,11 @@
 //! its block for itself, then, by distance d from 1, what rank r sends to r + d.
 
 use tier6_collective::{
-    Grain, GroupId, Handshake, Op, PortId, RankId, Route, Transfer, TransferId,
+    Follow, Grain, GroupId, Handshake, Op, PortId, RankId, Route, Transfer, TransferId,
 };
 use tier6_units::Bytes;
 
-use super::{Dependency, Follows, Needs, Program, ProgramError, shares::Shares};
+use super::{Dependency, Needs, Program, ProgramError, shares::Shares};
 
 /// AllToAll by messages from each rank to each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl ExchangeProgram {
         let (low, high) = (sends.min(receives_from), sends.max(receives_from));
         into.extend([low, high].map(|rank| Dependency {
             transfer: TransferId(first + rank),
-            follows: Follows::Whole,
+            follows: Follow::Complete,
         }));
     }
 }

@@ -1,8 +1,10 @@
 //! A schedule as a program: everything in tables.
 
-use tier6_collective::{Grain, GroupId, Handshake, PortId, RankId, Schedule, Transfer, TransferId};
+use tier6_collective::{
+    Follow, Grain, GroupId, Handshake, PortId, RankId, Schedule, Transfer, TransferId,
+};
 
-use super::{Dependency, Follows, Needs, Program};
+use super::{Dependency, Needs, Program};
 
 /// A [`Schedule`] with its dependencies turned around and its ports as queues.
 #[derive(Debug, Clone)]
@@ -43,8 +45,8 @@ impl Lowered {
                 count(of.count())
             };
             Needs {
-                whole: count(Follows::Whole),
-                by_slice: count(Follows::BySlice),
+                whole: count(Follow::Complete),
+                by_slice: count(Follow::Slices),
             }
         });
         let needs = needs.collect();
@@ -83,9 +85,9 @@ fn dependencies(schedule: &Schedule) -> Rows {
             Dependency {
                 transfer: before,
                 follows: if by_slice {
-                    Follows::BySlice
+                    Follow::Slices
                 } else {
-                    Follows::Whole
+                    Follow::Complete
                 },
             }
         })

@@ -5,11 +5,11 @@
 //! what position p - 1 sent in step s - 1.
 
 use tier6_collective::{
-    Collective, Grain, GroupId, Handshake, Op, PortId, RankId, Route, Transfer, TransferId,
+    Collective, Follow, Grain, GroupId, Handshake, Op, PortId, RankId, Route, Transfer, TransferId,
 };
 use tier6_units::Bytes;
 
-use super::{Dependency, Follows, Needs, Program, ProgramError, shares::Shares};
+use super::{Dependency, Needs, Program, ProgramError, shares::Shares};
 
 /// AllReduce, ReduceScatter or AllGather on a ring in the order of the ranks.
 ///
@@ -127,10 +127,10 @@ impl RingProgram {
     }
 
     /// How a step follows the arrival of the block that it passes on.
-    const fn follows(&self) -> Follows {
+    const fn follows(&self) -> Follow {
         match self.grain {
-            Grain::Message => Follows::Whole,
-            Grain::Slices { .. } => Follows::BySlice,
+            Grain::Message => Follow::Complete,
+            Grain::Slices { .. } => Follow::Slices,
         }
     }
 
@@ -142,7 +142,7 @@ impl RingProgram {
         };
         let own = Dependency {
             transfer: own,
-            follows: Follows::Whole,
+            follows: Follow::Complete,
         };
         match self.pace {
             RingPace::Arrival => into.push(passes_on),

@@ -81,7 +81,7 @@ fn starts_overlap_when_there_are_threads() {
     let slice = CHUNK / 10;
     let (start, sync) = (100_000, 70_000);
     let program = all_reduce(Grain::Slices { bytes: slice }, RingPace::Arrival);
-    for (threads, chunk) in [(u32::MAX, C), (1, C + 10 * start)] {
+    for (threads, chunk) in [(u32::MAX, C), (8, C), (2, C), (1, C + 10 * start)] {
         let parameters = with(|parameters| {
             parameters.cdma.start = ps(start);
             parameters.cdma.sync = ps(sync);
@@ -93,6 +93,8 @@ fn starts_overlap_when_there_are_threads() {
         let first_start = if threads == 1 { 0 } else { start };
         let law = first_start + STEPS * chunk + LATENCY + sync;
         assert_eq!(result.total.ps(), law, "{threads} threads");
+        assert_eq!(result.parts.transfer.ps(), STEPS * C);
+        assert_eq!(result.parts.stall, SimTime::ZERO);
     }
 }
 

@@ -1,16 +1,16 @@
 //! Runs that do not end by themselves say why, and who waits for whom.
 
 use tier6_collective::{
-    Algorithm, BuildOptions, Collective, Grain, GroupId, Handshake, Op, PortId, RankId, Route,
-    Transfer, TransferId,
+    Algorithm, BuildOptions, Collective, Follow, Grain, GroupId, Handshake, Op, PortId, RankId,
+    Route, Transfer, TransferId,
 };
 use tier6_system::LinkId;
 use tier6_units::{Bytes, SimTime};
 
 use super::{ring, schedule, simulate};
 use crate::{
-    Dependency, Fault, Follows, G5Parameters, Lowered, Needs, Program, RunError, RunOptions,
-    RunStop, SetupError, StopReason,
+    Dependency, Fault, G5Parameters, Lowered, Needs, Program, RunError, RunOptions, RunStop,
+    SetupError, StopReason,
 };
 
 /// Each rank sends to the next; transfer r waits for transfer r - 1, or for nothing when `open`.
@@ -59,7 +59,7 @@ impl Program for Circle {
         if self.needs(id).whole > 0 {
             into.push(Dependency {
                 transfer: TransferId((id.0 + self.ranks - 1) % self.ranks),
-                follows: Follows::Whole,
+                follows: Follow::Complete,
             });
         }
     }
@@ -68,7 +68,7 @@ impl Program for Circle {
         if self.needs(transfer).whole > 0 {
             into.push(Dependency {
                 transfer,
-                follows: Follows::Whole,
+                follows: Follow::Complete,
             });
         }
     }
