@@ -319,8 +319,24 @@ mod tests {
 
     #[test]
     fn parts_and_latency_are_those_of_the_topology() {
-        for name in ["h100-x8-ib-ndr", "a100-x8-efa", "a100-x4-slingshot", "dgx1"] {
-            let topology = preset(name).unwrap().resolve().unwrap();
+        let system = |name, nodes: Option<u32>| {
+            let spec = preset(name).unwrap();
+            let spec = match nodes {
+                Some(nodes) => spec.with_outer_count(nodes),
+                None => spec,
+            };
+            spec.resolve().unwrap()
+        };
+        // The second and third have leaves and spines.
+        for (name, nodes) in [
+            ("h100-x8-ib-ndr", None),
+            ("h100-x8-ib-ndr", Some(70)),
+            ("h200-x8-roce", Some(70)),
+            ("a100-x8-efa", None),
+            ("a100-x4-slingshot", None),
+            ("dgx1", None),
+        ] {
+            let topology = system(name, nodes);
             let clock = LinkClock::of(&topology);
             let mut spray = Spray::new(&topology);
             let n = topology.n_chips();
