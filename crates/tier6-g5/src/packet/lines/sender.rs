@@ -33,8 +33,11 @@ impl Lines {
         let Some(&offer) = self.slots[slot as usize].trains.back() else {
             return;
         };
-        let keep = offer.before(order);
-        let excess = offer.count - keep;
+        // What is served has begun, though it may take no time.
+        let is_only = self.slots[slot as usize].trains.len() == 1;
+        let is_served = is_only && self.servers[server as usize].serves(slot);
+        let keep = offer.before(order).max(u32::from(is_served));
+        let excess = offer.count.saturating_sub(keep);
         if excess == 0 {
             return;
         }
