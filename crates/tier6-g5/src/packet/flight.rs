@@ -54,8 +54,19 @@ pub(crate) struct Flight {
     pub(crate) care: Care,
     /// What an answer takes back to the sender.
     pub(crate) back: Fine,
+    /// Where answers go that take bytes: the first hop of the way back.
+    pub(crate) way_back: Option<u32>,
+    pub(crate) errand: Errand,
     /// The last link.
     pub(crate) exit: u32,
+}
+
+/// What a flight carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Errand {
+    Message,
+    /// The answer of this number.
+    Answer(u32),
 }
 
 /// How the network treats a flight.

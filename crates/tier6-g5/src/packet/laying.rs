@@ -26,6 +26,13 @@ impl Ways {
             let plans = numbers.map(|number| route_plan(fabric, &path, path.route(number)));
             plans.map(|plan| lines.lay(&plan)).collect()
         };
+        let mut routes: Vec<Route> = routes;
+        if lines.answers_take_bytes() && path.tree().is_none() {
+            for (number, route) in routes.iter_mut().enumerate() {
+                let plan = back_plan(fabric, path.route(number));
+                route.way_back = plan.map(|plan| lines.lay(&plan).sources[0]);
+            }
+        }
         Self { routes, turn: 0 }
     }
 
@@ -62,6 +69,21 @@ fn route_plan(fabric: &Fabric<'_>, path: &Path<'_>, route: &[LinkId]) -> Vec<Hop
         fed_by: at.checked_sub(1).into_iter().collect(),
     };
     servers.enumerate().map(plan).collect()
+}
+
+/// The cables of a route the other way round; nothing when one of them has no other way.
+fn back_plan(fabric: &Fabric<'_>, route: &[LinkId]) -> Option<Vec<HopPlan>> {
+    let links = route.iter().rev().enumerate();
+    links
+        .map(|(at, link)| {
+            let server = fabric.topology().link(*link).reverse?.get();
+            Some(HopPlan {
+                server,
+                byte: fabric.links()[server as usize].frame,
+                fed_by: at.checked_sub(1).into_iter().collect(),
+            })
+        })
+        .collect()
 }
 
 /// A tree: up to the root, added where ways meet; down from it, copied where they part.

@@ -22,7 +22,7 @@ use tier6_units::{ByteTime, SimTime};
 use super::calendar::{Calendar, Event};
 use super::control::Control;
 use super::fine::Fine;
-use super::flight::{Arrivals, Care, Flight, Framing};
+use super::flight::{Arrivals, Care, Errand, Flight, Framing};
 use super::route::{Hop, HopPlan, Intake, Join, Route};
 use super::server::{Halt, Server};
 use super::train::{Mark, Slot};
@@ -116,6 +116,12 @@ impl Lines {
         u64::from(self.framing.segment.max(1))
     }
 
+    /// Returns whether answers are frames of their own.
+    pub(crate) fn answers_take_bytes(&self) -> bool {
+        let link = self.control.as_ref().and_then(|control| control.link);
+        link.is_some_and(|link| link.ack_bytes > 0)
+    }
+
     pub(crate) fn keep_spans(&mut self) {
         self.spans = Some(Vec::new());
         self.queues = Some(Vec::new());
@@ -163,6 +169,7 @@ impl Lines {
             servers: Vec::new(),
             latency: Fine::ZERO,
             byte: ByteTime::ZERO,
+            way_back: None,
         };
         for (at, hop) in plan.iter().enumerate() {
             let (intake, tie) = match hop.fed_by[..] {
@@ -253,6 +260,7 @@ impl Lines {
                 flight.arrivals = Arrivals::of(route.leaves);
                 flight.back = route.latency + self.end;
                 flight.exit = route.exit();
+                flight.way_back = route.way_back;
                 if route.is_tree() {
                     flight.care = Care::Sheltered;
                 }
@@ -304,6 +312,8 @@ impl Lines {
             ends: None,
             care: Care::Plain,
             back: Fine::ZERO,
+            way_back: None,
+            errand: Errand::Message,
             exit: 0,
         };
         if let Some(number) = self.spare.pop() {
@@ -365,9 +375,14 @@ impl Lines {
         if flight.ends.is_none() {
             self.servers[source.server as usize].pump.leave(number);
         }
-        let leader = &mut self.flights[leader as usize];
+        let number = leader;
+        let leader = &mut self.flights[number as usize];
         leader.unsent -= 1;
-        (leader.unsent == 0).then_some(Notice::Sent(leader.name))
+        if leader.errand == Errand::Message {
+            return (leader.unsent == 0).then_some(Notice::Sent(leader.name));
+        }
+        self.forget_if_done(number);
+        None
     }
 
     fn arrived(&mut self, number: u32, leaf: u32, time: Fine) -> Option<Notice> {
@@ -384,15 +399,18 @@ impl Lines {
     fn whole(&mut self, number: u32) -> Option<Notice> {
         let leader = &mut self.flights[number as usize];
         leader.unarrived -= 1;
-        let (left, name) = (leader.unarrived, leader.name);
+        let (left, name, errand) = (leader.unarrived, leader.name, leader.errand);
         self.forget_if_done(number);
+        if let Errand::Answer(at) = errand {
+            return self.answered(at);
+        }
         (left == 0).then_some(Notice::Arrived(name))
     }
 
     /// Forgets a message that has arrived and of which nothing is under way.
     fn forget_if_done(&mut self, number: u32) {
         let leader = &mut self.flights[number as usize];
-        if leader.unarrived > 0 || leader.unretired > 0 {
+        if leader.unarrived > 0 || leader.unretired > 0 || leader.unsent > 0 {
             return;
         }
         let others = std::mem::take(&mut leader.others);

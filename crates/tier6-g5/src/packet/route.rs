@@ -43,6 +43,8 @@ pub(crate) struct Route {
     pub(crate) latency: Fine,
     /// What a byte takes on the slowest.
     pub(crate) byte: ByteTime,
+    /// The first hop of the way back, where answers take bytes.
+    pub(crate) way_back: Option<u32>,
 }
 
 impl Route {

@@ -146,6 +146,37 @@ fn loss_costs_what_is_in_flight() {
     }
 }
 
+/// Acknowledgements that are frames share the links with the data that goes their way.
+#[test]
+fn acknowledgements_take_their_bytes() {
+    let both_ways = |ack_bytes| {
+        let parameters = with_link(|link| {
+            link.ack = AckMerge::Never;
+            link.window = 60;
+            link.ack_bytes = ack_bytes;
+        });
+        let sends = [send(0, 1, 20 << 20), send(1, 0, 20 << 20)];
+        let outcome = drive(&star(2), &parameters, &[], 1, &sends);
+        assert_eq!(outcome.audit, Ok(()));
+        outcome.last().ps() as f64
+    };
+    // The window binds: every frame waits for its acknowledgement.
+    assert!(both_ways(64) > both_ways(0));
+    let one_way = |ack_bytes| {
+        let mut parameters = with_link(|link| {
+            link.ack = AckMerge::Never;
+            link.ack_bytes = ack_bytes;
+            link.loss = 1e-9;
+        });
+        parameters.paxi.as_mut().unwrap().segment = 256;
+        let sends = [send(0, 1, 4 << 20), send(1, 0, 4 << 20)];
+        drive(&star(2), &parameters, &[], 1, &sends).last().ps() as f64
+    };
+    let law = f64::from(256 + OVERHEAD + 100) / f64::from(256 + OVERHEAD);
+    let found = one_way(100) / one_way(0);
+    assert!((found / law - 1.0).abs() < 0.02, "{found}, {law}");
+}
+
 #[test]
 fn the_same_seed_loses_the_same_frames() {
     let mut parameters = framed();

@@ -41,6 +41,7 @@ fn parameters(luck: &mut Random) -> G5Parameters {
         link.ack = one_of(luck, &[AckMerge::Never, AckMerge::Every(us(1))]);
         link.loss = one_of(luck, &[0.0, 0.0, 1e-3, 0.05]);
         link.timeout = us(20);
+        link.ack_bytes = one_of(luck, &[0, 0, 84]);
         link.credits = one_of(
             luck,
             &[

@@ -5,7 +5,7 @@ use crate::packet::calendar::Event;
 use crate::packet::control::{Loop, Stop};
 use crate::packet::ends::short;
 use crate::packet::fine::Fine;
-use crate::packet::flight::Care;
+use crate::packet::flight::{Care, Errand};
 use crate::packet::server::Head;
 use crate::packet::train::{Mark, Room, Slot, Train};
 use crate::switch::{Arrival, PauseSignal};
@@ -344,10 +344,17 @@ impl Lines {
     /// Notes that a packet is gone.
     pub(super) fn lose(&mut self, number: u32) {
         let flight = &mut self.flights[number as usize];
-        match &mut flight.ends {
-            Some(ends) => ends.pending -= 1,
-            None => flight.care = Care::Broken,
+        match (&mut flight.ends, flight.errand) {
+            (Some(ends), _) => {
+                ends.pending -= 1;
+                self.retire_if_done(number);
+            }
+            (None, Errand::Message) => flight.care = Care::Broken,
+            (None, Errand::Answer(at)) => {
+                flight.unarrived = 0;
+                self.forget_if_done(number);
+                self.forget_answer(at);
+            }
         }
-        self.retire_if_done(number);
     }
 }

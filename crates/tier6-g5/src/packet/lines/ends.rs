@@ -1,14 +1,15 @@
 //! The closed loop at the chips: windows, acknowledgements, retransmission, rates.
 
-use tier6_units::SimTime;
+use tier6_units::{ByteTime, SimTime};
 
 use super::{Hop, Lines};
 use crate::AckMerge;
-use crate::network::Notice;
+use crate::network::{Message, MessageId, Notice, PathId};
 use crate::packet::calendar::Event;
 use crate::packet::control::{ChipState, Control};
 use crate::packet::ends::{Answer, Ends, Stage, short};
 use crate::packet::fine::Fine;
+use crate::packet::flight::Errand;
 use crate::packet::server::Serving;
 use crate::packet::train::{Mark, Train};
 use crate::rc_link::{Answer as Acknowledge, CreditPool, Reaction, Transmission, Urgency};
@@ -237,7 +238,45 @@ impl Lines {
             control.answers.push((number, answer));
             super::index(control.answers.len() - 1)
         };
-        self.calendar.add(time, Event::Answer(at));
+        let ack_bytes = control.link.map_or(0, |link| link.ack_bytes);
+        match self.flights[number as usize].way_back {
+            Some(way) if ack_bytes > 0 && !matches!(answer, Answer::Credits(_)) => {
+                self.send_answer(at, way, ack_bytes);
+            }
+            _ => self.calendar.add(time, Event::Answer(at)),
+        }
+    }
+
+    /// Sends an answer that takes bytes: a frame of its own on the way back.
+    fn send_answer(&mut self, at: u32, way_back: u32, bytes: u32) {
+        let message = Message {
+            id: MessageId(0),
+            path: PathId(0),
+            bytes: 0,
+            pace: ByteTime::ZERO,
+        };
+        let number = self.launch(message, self.now.to_sim());
+        let flight = &mut self.flights[number as usize];
+        flight.leader = number;
+        flight.source = way_back;
+        flight.packets = 1;
+        flight.overhead = bytes;
+        flight.errand = Errand::Answer(at);
+        (flight.unsent, flight.unarrived) = (1, 1);
+        self.join_pump(number);
+    }
+
+    /// Forgets an answer that was lost on its way.
+    pub(super) fn forget_answer(&mut self, at: u32) {
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        let (number, _) = control.answers[at as usize];
+        control.spare_answers.push(at);
+        if let Some(ends) = &mut self.flights[number as usize].ends {
+            ends.pending -= 1;
+        }
+        self.retire_if_done(number);
     }
 
     /// Lets the scanner of the receiving chip acknowledge in its turn.
