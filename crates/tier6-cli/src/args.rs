@@ -1,5 +1,6 @@
 //! Arguments as typed. Each help page starts with examples.
 
+pub mod calibrate;
 pub mod predict;
 pub mod simulate;
 pub mod tuner;
@@ -24,7 +25,8 @@ tier6: from benchmark files of GPU collectives to models that one can trust
   tier6 analyze all_reduce.txt             segments, fits, verdicts of an nccl-tests run
   tier6 compare before.txt after.txt       did it regress, where, and why
 
-Other commands: predict, simulate, systems, convert, validate, tuner, completions, man
+Other commands: predict, simulate, calibrate, systems, convert, validate, tuner, completions,
+                man
 Help:           tier6 --help, tier6 COMMAND --help
 ";
 
@@ -126,6 +128,7 @@ pub enum Command {
     Compare(Compare),
     Convert(Convert),
     Validate(Validate),
+    Calibrate(calibrate::Calibrate),
     Predict(predict::Predict),
     Simulate(simulate::Simulate),
     Systems(predict::Systems),
@@ -258,13 +261,14 @@ pub struct Convert {
 Examples:
   tier6 validate                                   # the bundled measurements
   tier6 validate results/ --holdout kfold:5
+  tier6 validate run.txt --engine fit,math --system h100-x8
   tier6 validate run.txt --holdout large --format json
 ")]
 pub struct Validate {
     /// Measurements; none means the bundled ones
     #[arg(value_name = "DATASET")]
     pub files: Vec<String>,
-    /// Engines to hold against the data
+    /// Engines to hold against the data: fit, math
     #[arg(
         long,
         value_name = "ENGINE",
@@ -272,6 +276,9 @@ pub struct Validate {
         default_value = "fit"
     )]
     pub engine: Vec<String>,
+    /// The system that was measured, for engines that price one; bundled data name theirs
+    #[arg(long, value_name = "NAME|FILE")]
+    pub system: Option<String>,
     /// Which sizes are held out: alternate, large, kfold:K
     #[arg(long, value_name = "SCHEME", default_value = "alternate")]
     pub holdout: String,

@@ -1,6 +1,7 @@
 //! One file per command: from arguments to a request, from the answer to text.
 
 pub mod analyze;
+pub mod calibrate;
 pub mod compare;
 pub mod convert;
 pub mod demo;

@@ -37,6 +37,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
         Some(Command::Compare(options)) => commands::compare::run(&options, terminal),
         Some(Command::Convert(options)) => commands::convert::run(&options, terminal),
         Some(Command::Validate(options)) => commands::validate::run(&options, terminal),
+        Some(Command::Calibrate(options)) => commands::calibrate::run(&options, terminal),
         Some(Command::Predict(options)) => commands::predict::run(&options, terminal),
         Some(Command::Simulate(options)) => commands::simulate::run(&options, terminal),
         Some(Command::Systems(options)) => commands::systems::run(&options, terminal),

@@ -8,6 +8,7 @@
 
 mod analysis;
 mod axis;
+mod calibration;
 mod chart;
 mod comparison;
 mod curve;
@@ -27,6 +28,10 @@ mod validation;
 
 pub use analysis::{
     analysis_csv, analysis_html, analysis_json, analysis_markdown, analysis_svg, analysis_table,
+};
+pub use calibration::{
+    CalibrationReport, PlanReport, SetAside, calibration_csv, calibration_json,
+    calibration_markdown, calibration_table, plan_json, plan_table,
 };
 pub use comparison::{
     ComparedSeries, ComparisonReport, comparison_csv, comparison_html, comparison_json,

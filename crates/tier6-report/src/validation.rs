@@ -11,8 +11,9 @@ use crate::number::count;
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
 use tier6_study::{
-    Engine, EngineSummary, Errors, ExcludedSet, LARGE_ABOVE, Role, SMALL_BELOW, SUMMARY_SIZES_MIN,
-    Score, SetValidation, Spread, Summary, ValidationReport,
+    DocumentBand, DocumentEngine, DocumentFigure, Engine, EngineSummary, Errors, ExcludedSet,
+    LARGE_ABOVE, Role, SMALL_BELOW, SUMMARY_SIZES_MIN, Score, SetValidation, Spread, Summary,
+    ValidationReport, document_figures,
 };
 
 /// How many sets the short text shows.
@@ -40,7 +41,7 @@ pub fn validation_table(report: &ValidationReport, style: Style, detail: Detail)
         // A set that the summary counts comes before one that it does not.
         let counts = |set: &SetValidation| set.points >= SUMMARY_SIZES_MIN;
         sets.sort_by(|a, b| {
-            (counts(b).cmp(&counts(a))).then_with(|| fit_error(b).total_cmp(&fit_error(a)))
+            (counts(b).cmp(&counts(a))).then_with(|| first_error(b).total_cmp(&first_error(a)))
         });
         sets.truncate(SETS_MAX);
         let _ = writeln!(out, "the {SETS_MAX} sets with the largest held-out error\n");
@@ -92,6 +93,22 @@ pub fn validation_markdown(report: &ValidationReport) -> String {
     }
     let sets: Vec<&SetValidation> = report.sets.iter().collect();
     let _ = write!(out, "## Sets\n\n{}\n", sets_grid(&sets).markdown());
+    let asks_math = offered(&sets).contains(&Engine::Math);
+    if let Some(grid) = documents_grid(&report.sets).filter(|_| asks_math) {
+        let _ = write!(
+            out,
+            "## Figures of the source documents\n\nTheirs are in sample: fitted on the points that they are scored on.\n\n{}\n",
+            grid.markdown()
+        );
+    }
+    let unscored: Vec<String> = report.sets.iter().flat_map(unscored_of).collect();
+    if !unscored.is_empty() {
+        out += "## Engines without a score\n\n";
+        for line in unscored {
+            let _ = writeln!(out, "- {}", markdown_text(&line));
+        }
+        out.push('\n');
+    }
     let left_out: Vec<String> = report.sets.iter().flat_map(left_out_of).collect();
     if !left_out.is_empty() {
         out += "## Sizes left out\n\n";
@@ -151,19 +168,34 @@ fn summary_grid(summary: &Summary) -> Grid {
         .grid()
 }
 
+/// One engine: its bands. Several: in sample and held out of each.
 fn sets_grid(sets: &[&SetValidation]) -> Grid {
-    let fit = |set: &SetValidation| score(set, Engine::Fit).map(|score| score.held_out);
+    let engines = offered(sets);
+    let held_out =
+        |set: &SetValidation, engine: Engine| score(set, engine).map(|score| score.held_out);
     let mut columns = Columns::of(sets)
         .left("set", |set| set.id.clone())
         .right("sizes", |set| set.points.to_string())
-        .left("tier", |set| text(set.tier))
-        .numbers("in sample", 1, |set| {
-            score(set, Engine::Fit)?.in_sample.overall
-        })
-        .numbers("held out", 1, move |set| fit(set)?.overall)
-        .numbers("small", 1, move |set| fit(set)?.small)
-        .numbers("medium", 1, move |set| fit(set)?.medium)
-        .numbers("large", 1, move |set| fit(set)?.large);
+        .left("tier", |set| text(set.tier));
+    for &engine in &engines {
+        let head = |what: &str| match engines.len() {
+            1 => what.to_owned(),
+            _ => format!("{} {what}", engine.name()),
+        };
+        columns = columns
+            .numbers(&head("in sample"), 1, move |set| {
+                score(set, engine)?.in_sample.overall
+            })
+            .numbers(&head("held out"), 1, move |set| {
+                held_out(set, engine)?.overall
+            });
+        if engines.len() == 1 {
+            columns = columns
+                .numbers("small", 1, move |set| held_out(set, engine)?.small)
+                .numbers("medium", 1, move |set| held_out(set, engine)?.medium)
+                .numbers("large", 1, move |set| held_out(set, engine)?.large);
+        }
+    }
     for engine in Engine::ALL {
         match engine.role() {
             Role::Engine => {}
@@ -179,6 +211,46 @@ fn sets_grid(sets: &[&SetValidation]) -> Grid {
         .grid()
 }
 
+/// The engines that were asked for.
+fn offered(sets: &[&SetValidation]) -> Vec<Engine> {
+    let scored = |engine: &Engine| sets.iter().any(|set| score(set, *engine).is_some());
+    let offered = |engine: &Engine| engine.role() == Role::Engine && scored(engine);
+    Engine::ALL.into_iter().filter(offered).collect()
+}
+
+/// What the source documents claim for sets that were scored, beside our errors; `None` when no
+/// such set was.
+fn documents_grid(sets: &[SetValidation]) -> Option<Grid> {
+    let rows: Vec<(&SetValidation, &DocumentFigure)> = sets
+        .iter()
+        .flat_map(|set| document_figures(&set.id).map(move |figure| (set, figure)))
+        .collect();
+    let ours = |set: &SetValidation, figure: &DocumentFigure, pick: fn(&Score) -> Errors| {
+        let engine = match figure.engine {
+            DocumentEngine::Math => Engine::Math,
+            DocumentEngine::G5 => return None,
+        };
+        let errors = pick(score(set, engine)?);
+        match figure.band {
+            DocumentBand::Overall => errors.overall,
+            DocumentBand::Large => errors.large,
+        }
+    };
+    let grid = Columns::of(&rows)
+        .left("set", |(set, _)| set.id.clone())
+        .left("engine", |(_, figure)| figure.engine.name().to_owned())
+        .left("sizes", |(_, figure)| figure.band.name().to_owned())
+        .numbers("document", 1, |(_, figure)| Some(figure.rmspe_pct))
+        .numbers("in sample", 1, move |(set, figure)| {
+            ours(set, figure, |score| score.in_sample)
+        })
+        .numbers("held out", 1, move |(set, figure)| {
+            ours(set, figure, |score| score.held_out)
+        })
+        .grid();
+    (!rows.is_empty()).then_some(grid)
+}
+
 fn excluded_grid(excluded: &[ExcludedSet]) -> Grid {
     Columns::of(excluded)
         .left("set", |set| set.id.clone())
@@ -192,13 +264,24 @@ fn left_out_of(set: &SetValidation) -> impl Iterator<Item = String> {
         .map(|sentence| format!("{}: {sentence}", set.id))
 }
 
+fn unscored_of(set: &SetValidation) -> impl Iterator<Item = String> {
+    set.unscored
+        .iter()
+        .map(|sentence| format!("{}: {sentence}", set.id))
+}
+
 fn score(set: &SetValidation, engine: Engine) -> Option<&Score> {
     set.scores.iter().find(|score| score.engine == engine)
 }
 
-fn fit_error(set: &SetValidation) -> f64 {
-    score(set, Engine::Fit)
-        .and_then(|score| score.held_out.overall)
+/// Held-out error of the first engine that was asked for.
+fn first_error(set: &SetValidation) -> f64 {
+    let mut offered = set
+        .scores
+        .iter()
+        .filter(|score| score.engine.role() == Role::Engine);
+    offered
+        .find_map(|score| score.held_out.overall)
         .unwrap_or(0.0)
 }
 

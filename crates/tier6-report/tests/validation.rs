@@ -5,7 +5,7 @@ use tier6_report::{
     Charset, Color, Detail, Style, validation_csv, validation_json, validation_markdown,
     validation_table,
 };
-use tier6_study::{Holdout, MeasuredSet, Tier, ValidationReport, validate};
+use tier6_study::{Engine, Holdout, MeasuredSet, Tier, ValidationReport, validate};
 use tier6_units::{Bytes, Micros};
 
 /// A sweep that doubles from 1 KiB: 20 us + n / 50 GB/s, and from 512 KiB on 60 us + n / 100 GB/s.
@@ -27,6 +27,8 @@ fn sweep(id: &str, sizes: u32, tier: Option<Tier>) -> MeasuredSet {
         tier,
         points: (0..sizes).map(point).collect(),
         left_out: vec!["sizes with wrong data: 1".to_owned()],
+        call: None,
+        system: None,
     }
 }
 
@@ -37,7 +39,7 @@ fn report() -> ValidationReport {
         sweep("xla_b200_ar_8of8", 19, Some(Tier::Single)),
         sweep("tiny", 3, Some(Tier::Two)),
     ];
-    validate(&sets, Holdout::Alternate)
+    validate(&sets, Holdout::Alternate, &[Engine::Fit])
 }
 
 #[test]
@@ -91,14 +93,22 @@ fn text_for_terminals() {
     let many: Vec<MeasuredSet> = (0..20)
         .map(|n| sweep(&format!("set {n}"), 15 + n % 3, None))
         .collect();
-    let short = validation_table(&validate(&many, Holdout::Alternate), style, Detail::Short);
+    let short = validation_table(
+        &validate(&many, Holdout::Alternate, &[Engine::Fit]),
+        style,
+        Detail::Short,
+    );
     assert!(
         short.contains("hint: `--wide` shows all 20 sets"),
         "{short}"
     );
     assert!(
-        !validation_table(&validate(&many, Holdout::Alternate), style, Detail::Wide)
-            .contains("hint")
+        !validation_table(
+            &validate(&many, Holdout::Alternate, &[Engine::Fit]),
+            style,
+            Detail::Wide
+        )
+        .contains("hint")
     );
 }
 
@@ -124,7 +134,7 @@ fn csv_has_a_row_per_set_and_engine() {
 
 #[test]
 fn a_report_of_nothing_has_every_format() {
-    let nothing = validate(&[], Holdout::Large);
+    let nothing = validate(&[], Holdout::Large, &[Engine::Fit]);
     let style = Style {
         color: Color::On,
         charset: Charset::Unicode,

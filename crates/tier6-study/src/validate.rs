@@ -8,18 +8,22 @@
 //!
 //! Sets that cannot be scored are not skipped in silence: the report lists them with the reason.
 //!
-//! Deliberately absent: reading files and choosing series (the facade does), printing
-//! (`tier6-report`), engines that need a described system.
+//! Deliberately absent: reading files, choosing series and the system that describes a machine
+//! (the facade does), printing (`tier6-report`).
 
+mod document;
 mod engine;
 mod holdout;
 mod known_bad;
 mod set;
 
+pub use document::{DocumentBand, DocumentEngine, DocumentFigure, document_figures};
 pub use engine::{Engine, Role};
 pub use holdout::{Holdout, ParseHoldoutError};
 pub use known_bad::{KnownBad, Scope, known_bad};
 pub use set::{MeasuredSet, Tier};
+
+use set::Machine;
 
 use tier6_fit::{KnownPoint, Predictor};
 use tier6_stats::{accuracy, percentile};
@@ -56,8 +60,11 @@ pub struct SetValidation {
     pub tier: Option<Tier>,
     /// Sizes left out of the set, as sentences.
     pub left_out: Vec<String>,
-    /// One entry per engine and yardstick, in the order of [`Engine::ALL`].
+    /// One entry per engine that was asked for and per yardstick, in the order of
+    /// [`Engine::ALL`].
     pub scores: Vec<Score>,
+    /// Why an engine has no score, as sentences.
+    pub unscored: Vec<String>,
     /// RMSPE in percent between the two placements of the run.
     pub placement_noise_pct: Option<f64>,
     /// Share of the held-out times within the band of [`Engine::Fit`], in percent.
@@ -102,7 +109,8 @@ pub struct Errors {
 pub struct Summary {
     /// Number of sets.
     pub sets: usize,
-    /// One entry per engine and yardstick, in the order of [`Engine::ALL`].
+    /// One entry per engine that was asked for and per yardstick, in the order of
+    /// [`Engine::ALL`].
     pub engines: Vec<EngineSummary>,
     /// Difference of placements; `None` when no set has both.
     pub placement_noise: Option<Spread>,
@@ -132,12 +140,15 @@ pub struct Spread {
     pub p90: f64,
 }
 
-/// Validates every engine on every set.
-pub fn validate(sets: &[MeasuredSet], holdout: Holdout) -> ValidationReport {
+/// Validates engines and all yardsticks on every set. [`Engine::Math`] scores those whose system
+/// and call are known.
+pub fn validate(sets: &[MeasuredSet], holdout: Holdout, asked: &[Engine]) -> ValidationReport {
+    let is_asked = |engine: &Engine| engine.role() == Role::Yardstick || asked.contains(engine);
+    let engines: Vec<Engine> = Engine::ALL.into_iter().filter(is_asked).collect();
     let mut scored = Vec::new();
     let mut excluded = Vec::new();
     for set in sets {
-        match validate_set(set, holdout) {
+        match validate_set(set, holdout, &engines) {
             Ok(validation) => scored.push(validation),
             Err(reason) => excluded.push(ExcludedSet {
                 id: set.id.clone(),
@@ -147,14 +158,18 @@ pub fn validate(sets: &[MeasuredSet], holdout: Holdout) -> ValidationReport {
     }
     ValidationReport {
         holdout,
-        summary: summarise(&scored),
+        summary: summarise(&scored, &engines),
         sets: scored,
         excluded,
     }
 }
 
 /// Returns the validation of a set, or why it cannot be scored.
-fn validate_set(set: &MeasuredSet, holdout: Holdout) -> Result<SetValidation, String> {
+fn validate_set(
+    set: &MeasuredSet,
+    holdout: Holdout,
+    engines: &[Engine],
+) -> Result<SetValidation, String> {
     let mut left_out = set.left_out.clone();
     let mut points = set.points.clone();
     for known in known_bad(&set.id) {
@@ -174,39 +189,79 @@ fn validate_set(set: &MeasuredSet, holdout: Holdout) -> Result<SetValidation, St
     if rounds.is_empty() {
         return Err(holdout.what_is_missing(points.len()));
     }
+    let machine = set.machine();
+    let (mut scores, mut unscored) = (Vec::new(), Vec::new());
+    for engine in engines {
+        match score(*engine, &points, &rounds, machine.as_ref()) {
+            Ok(score) => scores.push(score),
+            Err(why) => {
+                unscored.push(format!("{}: {why}", engine.name()));
+                scores.push(Score::none(*engine));
+            }
+        }
+    }
     Ok(SetValidation {
         id: set.id.clone(),
         points: points.len(),
         tier: set.tier,
         left_out,
-        scores: Engine::ALL
-            .iter()
-            .map(|engine| Score {
-                engine: *engine,
-                in_sample: Errors::of(&predictions(*engine, &points, &points)),
-                held_out: Errors::of(
-                    &rounds
-                        .iter()
-                        .flat_map(|round| predictions(*engine, &round.train, &round.test))
-                        .collect::<Vec<_>>(),
-                ),
-            })
-            .collect(),
+        scores,
+        unscored,
         placement_noise_pct: placement_noise(&points),
         band_coverage_pct: band_coverage(&rounds),
+    })
+}
+
+/// Scores an engine on all points in sample, and on those of each round held out.
+fn score(
+    engine: Engine,
+    points: &[KnownPoint],
+    rounds: &[holdout::Round],
+    machine: Option<&Machine>,
+) -> Result<Score, String> {
+    let mut held_out = Vec::new();
+    for round in rounds {
+        held_out.extend(predictions(engine, machine, &round.train, &round.test)?);
+    }
+    Ok(Score {
+        engine,
+        in_sample: Errors::of(&predictions(engine, machine, points, points)?),
+        held_out: Errors::of(&held_out),
     })
 }
 
 /// A size, what was measured there and what was predicted, in us.
 type Prediction = (Bytes, f64, f64);
 
-fn predictions(engine: Engine, train: &[KnownPoint], test: &[KnownPoint]) -> Vec<Prediction> {
-    let Some(model) = engine.train(train) else {
-        return Vec::new();
-    };
-    test.iter()
-        .map(|point| (point.bytes, point.time.get(), model.time_us(point.bytes)))
-        .collect()
+fn predictions(
+    engine: Engine,
+    machine: Option<&Machine>,
+    train: &[KnownPoint],
+    test: &[KnownPoint],
+) -> Result<Vec<Prediction>, String> {
+    let model = engine.train(train, machine)?;
+    let sizes: Vec<Bytes> = test.iter().map(|point| point.bytes).collect();
+    let predicted = test.iter().zip(model.times_us(&sizes)?);
+    Ok(predicted
+        .map(|(point, predicted)| (point.bytes, point.time.get(), predicted))
+        .collect())
+}
+
+impl Score {
+    /// No error is known.
+    const fn none(engine: Engine) -> Self {
+        let none = Errors {
+            small: None,
+            medium: None,
+            large: None,
+            overall: None,
+        };
+        Self {
+            engine,
+            in_sample: none,
+            held_out: none,
+        }
+    }
 }
 
 impl Errors {
@@ -252,7 +307,7 @@ fn band_coverage(rounds: &[holdout::Round]) -> Option<f64> {
     (!inside.is_empty()).then(|| 100.0 * hits as f64 / inside.len() as f64)
 }
 
-fn summarise(sets: &[SetValidation]) -> Summary {
+fn summarise(sets: &[SetValidation], engines: &[Engine]) -> Summary {
     let counted: Vec<&SetValidation> = sets
         .iter()
         .filter(|set| set.points >= SUMMARY_SIZES_MIN)
@@ -260,7 +315,7 @@ fn summarise(sets: &[SetValidation]) -> Summary {
     let over = |error: &dyn Fn(&SetValidation) -> Option<f64>| -> Vec<f64> {
         counted.iter().filter_map(|set| error(set)).collect()
     };
-    let engines = Engine::ALL.iter().enumerate().map(|(at, engine)| {
+    let engines = engines.iter().enumerate().map(|(at, engine)| {
         let errors = |held_out: &dyn Fn(&Score) -> Errors| {
             Spread::of(&over(&|set| held_out(&set.scores[at]).overall))
         };

@@ -78,6 +78,8 @@ fn set(id: &str, text: &str, columns: Columns) -> MeasuredSet {
             })
             .collect(),
         left_out: Vec::new(),
+        call: None,
+        system: None,
     }
 }
 
@@ -159,7 +161,7 @@ fn beats_the_yardsticks(report: &ValidationReport) {
 #[test]
 fn every_second_size_is_predicted_better_than_by_interpolation() {
     let mut sets = sets(OUT_OF_PLACE);
-    let report = validate(&sets, Holdout::Alternate);
+    let report = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
     print("out of place, alternate", &report);
     beats_the_yardsticks(&report);
     let fit = held_out(&report, Engine::Fit);
@@ -181,14 +183,14 @@ fn every_second_size_is_predicted_better_than_by_interpolation() {
             move |point| Some(point.bytes) != first
         });
     }
-    let report = validate(&sets, Holdout::Alternate);
+    let report = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
     print("out of place, alternate from the second size", &report);
     beats_the_yardsticks(&report);
 }
 
 #[test]
 fn the_other_placement_is_predicted_as_well() {
-    let report = validate(&sets(IN_PLACE), Holdout::Alternate);
+    let report = validate(&sets(IN_PLACE), Holdout::Alternate, &[Engine::Fit]);
     print("in place, alternate", &report);
     beats_the_yardsticks(&report);
 }
@@ -199,7 +201,7 @@ fn one_placement_alone_is_enough() {
     for point in sets.iter_mut().flat_map(|set| &mut set.points) {
         point.other_placement = None;
     }
-    let report = validate(&sets, Holdout::Alternate);
+    let report = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
     print("out of place without the other placement", &report);
     beats_the_yardsticks(&report);
 }
@@ -209,7 +211,7 @@ fn folds_and_large_sizes_are_predicted() {
     let sets = sets(OUT_OF_PLACE);
     for scheme in ["kfold:2", "kfold:5", "large"] {
         let holdout: Holdout = scheme.parse().unwrap();
-        let report = validate(&sets, holdout);
+        let report = validate(&sets, holdout, &[Engine::Fit]);
         print(scheme, &report);
         let fit = held_out(&report, Engine::Fit);
         let log_log = held_out(&report, Engine::LogLog);
@@ -223,7 +225,7 @@ fn folds_and_large_sizes_are_predicted() {
 #[test]
 fn sets_of_few_sizes_are_scored_but_not_counted() {
     let sets = sets(OUT_OF_PLACE);
-    let report = validate(&sets, Holdout::Alternate);
+    let report = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
     let few = report
         .sets
         .iter()
@@ -237,7 +239,7 @@ fn sets_of_few_sizes_are_scored_but_not_counted() {
 #[test]
 fn short_sweeps_do_no_worse_than_interpolation() {
     let sets = sets(OUT_OF_PLACE);
-    let report = validate(&sets, Holdout::Alternate);
+    let report = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
     let mut errors: Vec<(f64, f64)> = Vec::new();
     for set in report
         .sets

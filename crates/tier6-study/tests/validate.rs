@@ -14,11 +14,13 @@ fn set(id: &str, times: &[f64]) -> MeasuredSet {
             .map(|(power, us)| KnownPoint::new(Bytes::new(1024 << power), Micros::new(*us)))
             .collect(),
         left_out: Vec::new(),
+        call: None,
+        system: None,
     }
 }
 
 fn validated(set: MeasuredSet, scheme: &str) -> SetValidation {
-    let mut report = validate(&[set], scheme.parse().unwrap());
+    let mut report = validate(&[set], scheme.parse().unwrap(), &[Engine::Fit]);
     report.sets.remove(0)
 }
 
@@ -97,7 +99,7 @@ fn known_bad_and_short_sets_are_named_with_their_reason() {
         set("gh200_ar_16gpu_4node_olivia_corrupt", &times),
         set("few", &times[..4]),
     ];
-    let report = validate(&sets, Holdout::Alternate);
+    let report = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
     assert_eq!(report.sets.len(), 1);
     assert_eq!(report.sets[0].points, 19);
     assert!(report.sets[0].left_out[0].starts_with("sizes from 512 MiB: 1 ("));
@@ -118,7 +120,7 @@ fn known_bad_and_short_sets_are_named_with_their_reason() {
 
 #[test]
 fn nothing_to_validate_is_an_empty_report() {
-    let report = validate(&[], Holdout::KFold(5));
+    let report = validate(&[], Holdout::KFold(5), &[Engine::Fit]);
     assert!(report.sets.is_empty() && report.excluded.is_empty());
     assert_eq!(report.summary.sets, 0);
     assert!(

@@ -52,6 +52,9 @@ pub struct ChipSpec {
     pub name: String,
     /// Lanes that the first tier may use; `None` for no limit.
     pub lanes: Option<u32>,
+    /// Chips of a host, where the first tier joins several hosts (a rack of trays); `None` where
+    /// what it joins is one host. Benchmarks count hosts as nodes.
+    pub per_host: Option<u32>,
     /// Rate of the chip's memory.
     pub memory_rate: Option<Constant<GbPerSec>>,
     /// Rate at which the chip reduces bytes that arrive (1/γ).
@@ -397,6 +400,7 @@ impl SystemSpec {
             chip: ChipSpec {
                 name: "chip".to_owned(),
                 lanes: None,
+                per_host: None,
                 memory_rate: None,
                 reduce_rate: None,
                 step: None,
@@ -439,6 +443,19 @@ impl SystemSpec {
             tier.count.value = count;
         }
         self
+    }
+
+    /// Returns the nodes, in the meaning of this system, of a run that a benchmark counts on
+    /// `hosts` hosts: where the first tier joins several hosts, those that share one are one node.
+    pub fn nodes_of_hosts(&self, hosts: u32) -> u32 {
+        let per_node = self.tiers.first().map_or(1, |tier| tier.count.value);
+        match self.chip.per_host {
+            Some(per_host) => hosts
+                .saturating_mul(per_host)
+                .div_ceil(per_node.max(1))
+                .max(1),
+            None => hosts,
+        }
     }
 
     /// Returns whether a tier joins nodes, so that their number can be chosen.

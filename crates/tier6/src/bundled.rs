@@ -1,6 +1,7 @@
 //! The public measurements that travel inside the binary.
 
 use crate::Error;
+use std::collections::BTreeMap;
 use tier6_measure::{Dataset, Parsed, ReadOptions, SetFacts};
 
 /// Id and CSV text of every bundled set, sorted by id.
@@ -9,9 +10,14 @@ static SETS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/bundled.rs"))
 /// Facts of the sets, one line each.
 static INDEX: &str = include_str!("../../../data/measurements/INDEX.tsv");
 
+/// The preset that describes the machine of a set, where one does: id, tab, name.
+static SYSTEMS: &str = include_str!("../../../data/measurements/SYSTEMS.tsv");
+
 /// One bundled set.
 pub(crate) struct Bundled {
     pub(crate) id: &'static str,
+    /// The preset that describes its machine.
+    pub(crate) system: Option<&'static str>,
     text: &'static str,
     facts: Option<SetFacts>,
 }
@@ -34,9 +40,15 @@ impl Bundled {
 pub(crate) fn sets() -> Vec<Bundled> {
     let index = tier6_measure::read_index(INDEX).value;
     let facts = |id: &str| index.iter().find(|facts| facts.id == id).cloned();
+    let systems: BTreeMap<&str, &str> = SYSTEMS
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once('\t'))
+        .collect();
     SETS.iter()
         .map(|&(id, text)| Bundled {
             id,
+            system: systems.get(id).copied(),
             text,
             facts: facts(id),
         })
@@ -51,4 +63,25 @@ pub(crate) fn set(id: &'static str) -> Result<Bundled, Error> {
         .ok_or_else(|| Error::NoMatch {
             pattern: id.to_owned(),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_machine_is_a_preset_and_every_line_names_a_set() {
+        let sets = sets();
+        let named = sets.iter().filter_map(|set| set.system);
+        for name in named.clone() {
+            assert!(tier6_system::preset(name).is_ok(), "no preset `{name}`");
+        }
+        let lines = SYSTEMS.lines().skip(1).count();
+        let unbundled = SYSTEMS.lines().skip(1).filter(|line| {
+            let id = line.split_once('\t').map(|(id, _)| id);
+            !sets.iter().any(|set| Some(set.id) == id)
+        });
+        assert_eq!(named.count() + unbundled.clone().count(), lines);
+        assert_eq!(unbundled.collect::<Vec<_>>(), Vec::<&str>::new());
+    }
 }

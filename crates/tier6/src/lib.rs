@@ -6,6 +6,7 @@
 
 mod analyze;
 mod bundled;
+mod calibrate;
 mod compare;
 mod convert;
 mod demo;
@@ -22,6 +23,10 @@ mod tuner;
 mod validate;
 
 pub use analyze::{AnalyzeRequest, Analyzed, analyze};
+pub use calibrate::{
+    CalibrateRequest, PlanRequest, calibrate, parse_algorithm, parse_method, parse_protocol,
+    plan_sizes, render_calibration, render_plan,
+};
 pub use compare::{CompareRequest, compare, comparison_exit, render_comparison};
 pub use convert::{ConvertForm, Converted, convert};
 pub use demo::{Demo, demo, render_demo};
@@ -45,7 +50,7 @@ pub use tuner::{
     render_config, render_diff, render_explanation, render_lint, render_verification,
     verification_exit, verify_folder, weigh,
 };
-pub use validate::{render_validation, validate, validation_exit};
+pub use validate::{ValidateRequest, parse_engine, render_validation, validate, validation_exit};
 
 pub use tier6_collective::{Collective, DataType, Grain, Handshake, RedOp};
 pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};
@@ -56,7 +61,7 @@ pub use tier6_nccl::{
     Release as NcclRelease, system_names,
 };
 pub use tier6_report::{AlgorithmChoice, Charset, Color, Detail, ProtocolChoice, Style, TunerView};
-pub use tier6_study::{Holdout, Ll128, ValidationReport};
+pub use tier6_study::{Engine, Holdout, Ll128, ValidationReport};
 pub use tier6_units::{Bytes, SizeRange};
 
 use input::Input;

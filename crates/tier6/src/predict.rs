@@ -241,7 +241,11 @@ pub fn parse_collective(text: &str) -> Result<Collective, Error> {
         .map_err(|()| unknown("collective", text, names.into_iter()))
 }
 
-fn unknown<'n>(kind: &str, text: &str, names: impl Iterator<Item = &'n str> + Clone) -> Error {
+pub(crate) fn unknown<'n>(
+    kind: &str,
+    text: &str,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Error {
     let hint = match nearest(text, names.clone()) {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("one of {}", names.collect::<Vec<_>>().join(", ")),

@@ -1,34 +1,61 @@
 //! How well models predict sizes that they were not fitted on.
 
 use crate::analyze::Inputs;
+use crate::systems::LoadedSystem;
 use crate::{Error, Exit, Form, Progress, bundled};
 use tier6_fit::{AnalysisOptions, SeriesAnalysis, analyze_run};
 use tier6_measure::{Dataset, ReadOptions};
 use tier6_report::{validation_csv, validation_json, validation_markdown, validation_table};
-use tier6_study::{Holdout, MeasuredSet, ValidationReport};
+use tier6_study::{Engine, Holdout, MeasuredSet, Role, ValidationReport};
+use tier6_system::{SystemSpec, preset};
+
+/// What to hold against what.
+#[derive(Debug, Clone)]
+pub struct ValidateRequest<'a> {
+    /// Files, folders, patterns; none for the bundled measurements.
+    pub files: &'a [String],
+    /// Which sizes are held out.
+    pub holdout: Holdout,
+    /// The engines, beside the yardsticks.
+    pub engines: &'a [Engine],
+    /// A preset's name or a file: the machine that all inputs were measured on. The bundled
+    /// measurements name theirs.
+    pub system: Option<&'a str>,
+    /// What the inputs do not say themselves.
+    pub reading: &'a ReadOptions,
+}
 
 /// Validates on the given inputs, or on the bundled measurements when there are none.
 ///
 /// # Errors
 ///
-/// When no input can be read, or none holds a measured size.
+/// When no input can be read, none holds a measured size, or Math is asked for without a system.
 pub fn validate(
-    files: &[String],
-    holdout: Holdout,
-    reading: &ReadOptions,
+    request: &ValidateRequest<'_>,
     progress: &mut dyn Progress,
 ) -> Result<(ValidationReport, Vec<Error>), Error> {
+    let files = request.files;
+    let named = request.system.map(LoadedSystem::of).transpose()?;
+    let named = named.map(|system| system.spec);
     let mut sets = Vec::new();
     let mut failures = Vec::new();
     if files.is_empty() {
         for set in bundled::sets() {
             let parsed = set.read()?;
-            sets.extend(sets_of(set.id, &parsed.value));
+            let own = set.system.and_then(|name| preset(name).ok());
+            let system = named.clone().or(own);
+            sets.extend(sets_of(set.id, &parsed.value, system.as_ref()));
         }
     } else {
-        let inputs = Inputs::read(files, reading, progress)?;
+        if request.engines.contains(&Engine::Math) && named.is_none() {
+            return Err(Error::Usage {
+                message: "engine `math` needs the system that was measured".to_owned(),
+                hint: Some("add `--system NAME`; `tier6 systems` lists them".to_owned()),
+            });
+        }
+        let inputs = Inputs::read(files, request.reading, progress)?;
         for (input, parsed) in &inputs.read {
-            sets.extend(sets_of(&input.id(), &parsed.value));
+            sets.extend(sets_of(&input.id(), &parsed.value, named.as_ref()));
         }
         failures = inputs.failures;
     }
@@ -38,7 +65,8 @@ pub fn validate(
             instead: None,
         }));
     }
-    Ok((tier6_study::validate(&sets, holdout), failures))
+    let report = tier6_study::validate(&sets, request.holdout, request.engines);
+    Ok((report, failures))
 }
 
 /// Returns the exit code of a validation: unreadable inputs first, then a scheme that no set has
@@ -52,13 +80,39 @@ pub fn validation_exit(report: &ValidationReport, failures: &[Error]) -> Exit {
 }
 
 /// Takes what is fit for scoring of one data set.
-fn sets_of(id: &str, dataset: &Dataset) -> Vec<MeasuredSet> {
+fn sets_of(id: &str, dataset: &Dataset, system: Option<&SystemSpec>) -> Vec<MeasuredSet> {
+    let mut sets = MeasuredSet::of_input(id, &analyses_of(dataset));
+    for set in &mut sets {
+        set.system = system.cloned();
+    }
+    sets
+}
+
+/// Analyses every series of a data set with the standard limits.
+pub(crate) fn analyses_of(dataset: &Dataset) -> Vec<SeriesAnalysis> {
     let trace = &dataset.trace.selections;
     let runs = dataset.runs.iter().enumerate();
-    let analyses: Vec<SeriesAnalysis> = runs
-        .flat_map(|(index, run)| analyze_run(run, index, trace, &AnalysisOptions::STANDARD))
-        .collect();
-    MeasuredSet::of_input(id, &analyses)
+    runs.flat_map(|(index, run)| analyze_run(run, index, trace, &AnalysisOptions::STANDARD))
+        .collect()
+}
+
+/// Reads the name of an engine.
+///
+/// # Errors
+///
+/// When it is none, with the names.
+pub fn parse_engine(text: &str) -> Result<Engine, Error> {
+    let offered = Engine::ALL
+        .into_iter()
+        .filter(|engine| engine.role() == Role::Engine);
+    let mut known = offered.clone();
+    known.find(|engine| engine.name() == text).ok_or_else(|| {
+        let names: Vec<&str> = offered.map(Engine::name).collect();
+        Error::Usage {
+            message: format!("unknown engine `{text}`"),
+            hint: Some(format!("one of {}", names.join(", "))),
+        }
+    })
 }
 
 /// Renders a validation. It has no charts: SVG and HTML are not among its forms.

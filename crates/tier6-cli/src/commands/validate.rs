@@ -4,25 +4,30 @@ use crate::args::Validate;
 use crate::failure::Failure;
 use crate::meaning;
 use crate::terminal::Terminal;
-use tier6::{Detail, Exit};
+use tier6::{Detail, Engine, Exit, ValidateRequest};
 
 pub fn run(options: &Validate, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
     let file = options.output.output.as_deref();
     meaning::inputs(&options.files, file)?;
-    if let Some(engine) = options.engine.iter().find(|engine| *engine != "fit") {
-        return Err(Failure::Usage {
-            message: format!("unknown engine `{engine}`"),
-            hint: Some("the engine here is `fit`".to_owned()),
-        });
-    }
+    let engines: Vec<Engine> = options
+        .engine
+        .iter()
+        .map(|name| tier6::parse_engine(name))
+        .collect::<Result<_, _>>()?;
     let holdout = options.holdout.parse().map_err(|error| Failure::Usage {
         message: format!("`--holdout {}`: {error}", options.holdout),
         hint: Some("alternate, large or kfold:K".to_owned()),
     })?;
     let reading = meaning::reading(&options.reading)?;
-    let (report, failures) =
-        tier6::validate(&options.files, holdout, &reading, &mut *terminal.progress())?;
+    let request = ValidateRequest {
+        files: &options.files,
+        holdout,
+        engines: &engines,
+        system: options.system.as_deref(),
+        reading: &reading,
+    };
+    let (report, failures) = tier6::validate(&request, &mut *terminal.progress())?;
     for failure in &failures {
         terminal.failure(failure);
     }

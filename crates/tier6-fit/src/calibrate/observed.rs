@@ -4,6 +4,7 @@ use crate::predict::disturbed;
 use crate::{KnownPoint, SeriesAnalysis};
 use std::cmp::Ordering;
 use tier6_collective::{Algorithm, Collective, Path, Protocol};
+use tier6_system::SystemSpec;
 use tier6_units::{Bytes, Micros};
 
 /// What ran: the collective, who took part, and what was forced.
@@ -62,6 +63,28 @@ pub enum ObservedError {
     },
 }
 
+impl Call {
+    /// Returns the call of a series, with nothing forced, on one node where the series does not
+    /// say how many; `None` when the collective or the number of ranks is not known.
+    pub fn of_series(series: &SeriesAnalysis) -> Option<Self> {
+        Some(Self {
+            collective: series.collective?,
+            algorithm: None,
+            protocol: None,
+            ranks: series.ranks.exact()?,
+            nodes: series.nodes.unwrap_or(1),
+        })
+    }
+
+    /// Returns the call with its hosts, which benchmarks count, as nodes of a system.
+    pub fn on(self, system: &SystemSpec) -> Self {
+        Self {
+            nodes: system.nodes_of_hosts(self.nodes),
+            ..self
+        }
+    }
+}
+
 impl Observed {
     /// Takes points of a size and a time; sizes of zero and times that are not above zero are
     /// left out, a size given twice counts with the first of its times.
@@ -100,40 +123,42 @@ impl Observed {
         other: Option<&SeriesAnalysis>,
     ) -> Result<Self, ObservedError> {
         let label = label.into();
-        let Some(collective) = series.collective else {
+        if series.collective.is_none() {
             return Err(ObservedError::Collective { label });
-        };
-        let Some(ranks) = series.ranks.exact() else {
+        }
+        let Some(call) = Call::of_series(series) else {
             return Err(ObservedError::Ranks { label });
         };
-        let known = KnownPoint::all_of(series, other);
-        let call = Call {
-            collective,
-            algorithm: None,
-            protocol: None,
-            ranks,
-            nodes: series.nodes.unwrap_or(1),
-        };
-        let path = |bytes| {
+        let mut observed = Self::of_known(label, call, &KnownPoint::all_of(series, other));
+        for point in &mut observed.points {
             let at = series
                 .points
-                .binary_search_by_key(&bytes, |point| point.bytes);
-            at.ok().and_then(|at| series.points[at].path)
-        };
-        let is_disturbed = disturbed(&known);
-        let mut observed = Self::new(label, call, &[]);
-        for (point, is_disturbed) in known.iter().zip(is_disturbed) {
-            if is_disturbed {
-                observed.disturbed.push(point.bytes);
-            } else if point.bytes.get() > 0 && point.time.get() > 0.0 {
-                observed.points.push(ObservedPoint {
-                    bytes: point.bytes,
-                    time: point.time,
-                    path: path(point.bytes),
-                });
-            }
+                .binary_search_by_key(&point.bytes, |summary| summary.bytes);
+            point.path = at.ok().and_then(|at| series.points[at].path);
         }
         Ok(observed)
+    }
+
+    /// Takes known points, ascending in size, without those that something disturbed.
+    pub fn of_known(label: impl Into<String>, call: Call, known: &[KnownPoint]) -> Self {
+        let (disturbed, usable): (Vec<_>, Vec<_>) = known
+            .iter()
+            .zip(disturbed(known))
+            .partition(|(_, is_disturbed)| *is_disturbed);
+        let points: Vec<(Bytes, Micros)> = usable
+            .iter()
+            .map(|(point, _)| (point.bytes, point.time))
+            .collect();
+        Self {
+            disturbed: disturbed.iter().map(|(point, _)| point.bytes).collect(),
+            ..Self::new(label, call, &points)
+        }
+    }
+
+    /// Returns the same with its hosts as nodes of a system: [`Call::on`].
+    pub fn on(mut self, system: &SystemSpec) -> Self {
+        self.call = self.call.on(system);
+        self
     }
 
     /// Returns the same with an algorithm or a protocol forced, as by `NCCL_ALGO` and

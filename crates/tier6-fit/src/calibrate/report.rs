@@ -87,7 +87,7 @@ pub struct SetFit {
 
 impl SetFit {
     /// Compares a sweep with what a model says.
-    pub(super) fn new(set: &Observed, time: impl Fn(Bytes) -> f64) -> Self {
+    pub fn new(set: &Observed, time: impl Fn(Bytes) -> f64) -> Self {
         let residuals: Vec<(Bytes, Micros, Micros)> = set
             .points
             .iter()

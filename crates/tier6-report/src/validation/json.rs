@@ -1,12 +1,14 @@
 //! `tier6.validation/1`: errors are RMSPE in percent, `null` where a band has no points.
 //! Additions to the contract: `holdout`, `yardsticks`, `summary`, `excluded`, and per set what
-//! was left out, the difference of placements and the coverage of the band.
+//! was left out, why an engine has no score, what the source documents claim, the difference of
+//! placements and the coverage of the band.
 
 use crate::analysis::json::pretty;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tier6_study::{
     EngineSummary, Errors, Role, Score, SetValidation, Spread, Summary, ValidationReport,
+    document_figures,
 };
 
 /// Returns the report as JSON of schema `tier6.validation/1`, indented, with a final newline.
@@ -46,6 +48,15 @@ struct SetDto<'a> {
     placement_noise_pct: Option<f64>,
     band_coverage_pct: Option<f64>,
     left_out: &'a [String],
+    unscored: &'a [String],
+    documents: Vec<DocumentDto>,
+}
+
+#[derive(Serialize)]
+struct DocumentDto {
+    engine: &'static str,
+    band: &'static str,
+    rmspe_pct: f64,
 }
 
 #[derive(Serialize)]
@@ -114,6 +125,14 @@ impl<'a> SetDto<'a> {
             placement_noise_pct: set.placement_noise_pct,
             band_coverage_pct: set.band_coverage_pct,
             left_out: &set.left_out,
+            unscored: &set.unscored,
+            documents: document_figures(&set.id)
+                .map(|figure| DocumentDto {
+                    engine: figure.engine.name(),
+                    band: figure.band.name(),
+                    rmspe_pct: figure.rmspe_pct,
+                })
+                .collect(),
         }
     }
 }

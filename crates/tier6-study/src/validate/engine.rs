@@ -1,8 +1,12 @@
 //! What is held against the data: the model that `analyze` offers, and yardsticks that it has to
 //! beat to be worth its name.
 
-use tier6_fit::{KnownPoint, Predictor, segment_starts};
+use super::Machine;
+use tier6_fit::{
+    CalibrateOptions, Call, KnownPoint, Observed, Predictor, calibrate, forecast, segment_starts,
+};
 use tier6_stats::{LineFit, Weighting, fit_line_non_negative};
+use tier6_system::SystemSpec;
 use tier6_units::Bytes;
 
 /// A model of time by size.
@@ -11,6 +15,9 @@ pub enum Engine {
     /// [`Predictor`]: what tier6 answers for a size that was not measured. It passes through its
     /// points, so its in-sample error only shows which of them it took for disturbed.
     Fit,
+    /// The closed forms of the Math engine on the described system, its constants calibrated on
+    /// the points.
+    Math,
     /// T = alpha + n/beta through all points, relative loss.
     OneLine,
     /// One such line per detected segment; a segment reaches up to the first point of the next.
@@ -29,13 +36,20 @@ pub enum Role {
 }
 
 impl Engine {
-    /// All, the offered one first.
-    pub const ALL: [Self; 4] = [Self::Fit, Self::OneLine, Self::SegmentLines, Self::LogLog];
+    /// All, the offered ones first.
+    pub const ALL: [Self; 5] = [
+        Self::Fit,
+        Self::Math,
+        Self::OneLine,
+        Self::SegmentLines,
+        Self::LogLog,
+    ];
 
     /// Returns the name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fit => "fit",
+            Self::Math => "math",
             Self::OneLine => "one_line",
             Self::SegmentLines => "segment_lines",
             Self::LogLog => "log_log",
@@ -46,6 +60,7 @@ impl Engine {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Fit => "tier6 fit",
+            Self::Math => "Math, calibrated",
             Self::OneLine => "one line",
             Self::SegmentLines => "line per segment",
             Self::LogLog => "log-log interpolation",
@@ -55,42 +70,63 @@ impl Engine {
     /// Returns whether it is offered.
     pub const fn role(self) -> Role {
         match self {
-            Self::Fit => Role::Engine,
+            Self::Fit | Self::Math => Role::Engine,
             Self::OneLine | Self::SegmentLines | Self::LogLog => Role::Yardstick,
         }
     }
 
-    /// Fits the engine on points of ascending sizes; `None` when they are too few.
-    pub(crate) fn train(self, points: &[KnownPoint]) -> Option<Trained> {
+    /// Fits the engine on points of ascending sizes.
+    ///
+    /// # Errors
+    ///
+    /// Says why it cannot be: too few points, or a machine that Math does not know.
+    pub(crate) fn train(
+        self,
+        points: &[KnownPoint],
+        machine: Option<&Machine>,
+    ) -> Result<Trained, String> {
         let sizes: Vec<f64> = points.iter().map(|point| point.bytes.as_f64()).collect();
         let times: Vec<f64> = points.iter().map(|point| point.time.get()).collect();
         let line = |from: usize, to: usize| {
             fit_line_non_negative(&sizes[from..to], &times[from..to], Weighting::Relative)
         };
-        match self {
+        let trained = match self {
             Self::Fit => Predictor::fit(points).ok().map(Trained::Fit),
-            Self::OneLine => Some(Trained::Lines(vec![(0.0, line(0, points.len())?)])),
-            Self::SegmentLines => {
-                let starts = segment_starts(&sizes, &times)?;
+            Self::Math => return train_math(points, machine),
+            Self::OneLine => line(0, points.len()).map(|line| Trained::Lines(vec![(0.0, line)])),
+            Self::SegmentLines => segment_starts(&sizes, &times).and_then(|starts| {
                 let ends = starts.iter().skip(1).copied().chain([points.len()]);
                 let pieces = starts.iter().zip(ends);
                 pieces
                     .map(|(start, end)| Some((sizes[*start], line(*start, end)?)))
                     .collect::<Option<Vec<_>>>()
                     .map(Trained::Lines)
-            }
+            }),
             Self::LogLog => (points.len() > 1).then(|| {
                 let logs = sizes.iter().zip(&times);
                 Trained::LogLog(logs.map(|(size, time)| (size.ln(), time.ln())).collect())
             }),
-        }
+        };
+        trained.ok_or_else(|| "too few points".to_owned())
     }
 }
 
+/// Calibrates the system that a set was measured on, and prices its call.
+fn train_math(points: &[KnownPoint], machine: Option<&Machine>) -> Result<Trained, String> {
+    let machine = machine.ok_or("no system describes its machine")?;
+    let call = machine.call;
+    let observed = Observed::of_known("set", call, points);
+    let calibration = calibrate(&machine.system, &[observed], &CalibrateOptions::STANDARD)
+        .map_err(|error| error.to_string())?;
+    Ok(Trained::Math(Box::new((calibration.system, call))))
+}
+
 /// An engine that was fitted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Trained {
     Fit(Predictor),
+    /// A calibrated system, and the call on it.
+    Math(Box<(SystemSpec, Call)>),
     /// Lines by the smallest size that each is for, ascending.
     Lines(Vec<(f64, LineFit)>),
     /// ln size, ln time; at least two, ascending.
@@ -98,22 +134,35 @@ pub(crate) enum Trained {
 }
 
 impl Trained {
-    /// Returns the predicted time in us.
-    pub(crate) fn time_us(&self, bytes: Bytes) -> f64 {
-        match self {
-            Self::Fit(predictor) => predictor.predict(bytes).time.get(),
-            Self::Lines(lines) => {
-                let after = lines.partition_point(|(first, _)| *first <= bytes.as_f64());
-                lines[after.saturating_sub(1)].1.predict(bytes.as_f64())
+    /// Returns the predicted times in us, in the order of the sizes.
+    ///
+    /// # Errors
+    ///
+    /// Says why the call cannot be priced.
+    pub(crate) fn times_us(&self, sizes: &[Bytes]) -> Result<Vec<f64>, String> {
+        let each = |time: &dyn Fn(f64) -> f64| sizes.iter().map(|b| time(b.as_f64())).collect();
+        Ok(match self {
+            Self::Fit(predictor) => {
+                let time = |bytes: &Bytes| predictor.predict(*bytes).time.get();
+                sizes.iter().map(time).collect()
             }
-            Self::LogLog(logs) => {
-                let x = bytes.as_f64().ln();
+            Self::Math(site) => {
+                let (system, call) = site.as_ref();
+                let forecasts = forecast(system, call, sizes).map_err(|error| error.to_string())?;
+                forecasts.iter().map(|one| one.time.get()).collect()
+            }
+            Self::Lines(lines) => each(&|bytes| {
+                let after = lines.partition_point(|(first, _)| *first <= bytes);
+                lines[after.saturating_sub(1)].1.predict(bytes)
+            }),
+            Self::LogLog(logs) => each(&|bytes| {
+                let x = bytes.ln();
                 let after = logs.partition_point(|(size, _)| *size < x);
                 let upper = after.clamp(1, logs.len() - 1);
                 let ((x0, y0), (x1, y1)) = (logs[upper - 1], logs[upper]);
                 (y0 + (y1 - y0) * ((x - x0) / (x1 - x0))).exp()
-            }
-        }
+            }),
+        })
     }
 }
 
@@ -130,9 +179,10 @@ mod tests {
     }
 
     fn check(engine: Engine, points: &[(u64, f64)], asked: &[(u64, f64)]) {
-        let model = engine.train(&sweep(points)).unwrap();
-        for (bytes, want) in asked {
-            let got = model.time_us(Bytes::new(*bytes));
+        let model = engine.train(&sweep(points), None).unwrap();
+        let sizes: Vec<Bytes> = asked.iter().map(|(bytes, _)| Bytes::new(*bytes)).collect();
+        let times = model.times_us(&sizes).unwrap();
+        for ((bytes, want), got) in asked.iter().zip(times) {
             assert!(
                 (got / want - 1.0).abs() < 1e-9,
                 "{engine:?} at {bytes}: {got}"
@@ -170,9 +220,10 @@ mod tests {
     #[test]
     fn too_few_points_train_nothing() {
         for engine in Engine::ALL {
-            assert_eq!(engine.train(&[]), None, "{engine:?}");
+            assert!(engine.train(&[], None).is_err(), "{engine:?}");
         }
-        assert_eq!(Engine::LogLog.train(&sweep(&[(8, 1.0)])), None);
-        assert_eq!(Engine::Fit.train(&sweep(&[(8, 1.0)])), None);
+        for engine in [Engine::LogLog, Engine::Fit] {
+            assert!(engine.train(&sweep(&[(8, 1.0)]), None).is_err());
+        }
     }
 }

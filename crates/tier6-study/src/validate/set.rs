@@ -1,8 +1,9 @@
 //! A measured sweep as validation takes it: one placement is scored, the other one stands by.
 
 use std::fmt;
-use tier6_fit::{Exclusion, KnownPoint, SeriesAnalysis};
+use tier6_fit::{Call, Exclusion, KnownPoint, SeriesAnalysis};
 use tier6_measure::Placement;
+use tier6_system::SystemSpec;
 
 /// One sweep to be scored.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,18 @@ pub struct MeasuredSet {
     pub points: Vec<KnownPoint>,
     /// What is not among them and why, as sentences.
     pub left_out: Vec<String>,
+    /// What ran, when it is known.
+    pub call: Option<Call>,
+    /// The system that describes the machine, when there is one.
+    pub system: Option<SystemSpec>,
+}
+
+/// The machine that a set was measured on and the call that ran there: what engines need that
+/// price a described system.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Machine {
+    pub(crate) system: SystemSpec,
+    pub(crate) call: Call,
 }
 
 /// How many levels of network a sweep crossed.
@@ -43,11 +56,23 @@ impl fmt::Display for Tier {
 }
 
 impl MeasuredSet {
-    /// Pairs the series of one input: a set for each sweep, out of place scored where both
-    /// placements have usable points. The first is called `id`, further ones `id#2`, `id#3`.
+    /// Pairs the series of one input: a set for each sweep, as [`MeasuredSet::pairs`].
     pub fn of_input(id: &str, series: &[SeriesAnalysis]) -> Vec<Self> {
+        let pairs = Self::pairs(id, series).into_iter();
+        pairs
+            .map(|(name, scored, other)| Self::new(name, scored, other))
+            .collect()
+    }
+
+    /// Pairs the series of one input: name, scored placement and the other one for each sweep, out
+    /// of place scored where both have usable points. The first is called `id`, further ones
+    /// `id#2`, `id#3`.
+    pub fn pairs<'s>(
+        id: &str,
+        series: &'s [SeriesAnalysis],
+    ) -> Vec<(String, &'s SeriesAnalysis, Option<&'s SeriesAnalysis>)> {
         let usable = |series: &SeriesAnalysis| series.points.iter().any(|p| p.excluded.is_none());
-        let mut sets: Vec<Self> = Vec::new();
+        let mut pairs = Vec::new();
         for scored in series {
             let other = series
                 .iter()
@@ -61,13 +86,13 @@ impl MeasuredSet {
             if stands_by {
                 continue;
             }
-            let name = match sets.len() {
+            let name = match pairs.len() {
                 0 => id.to_owned(),
                 before => format!("{id}#{}", before + 1),
             };
-            sets.push(Self::new(name, scored, other));
+            pairs.push((name, scored, other));
         }
-        sets
+        pairs
     }
 
     /// Takes the points of `scored` that are fit for use; `other` is the same sweep of the same
@@ -85,7 +110,18 @@ impl MeasuredSet {
             }),
             points: KnownPoint::all_of(scored, other),
             left_out: left_out(scored),
+            call: Call::of_series(scored),
+            system: None,
         }
+    }
+
+    /// Returns the machine of the set, when both the system and the call are known.
+    pub(crate) fn machine(&self) -> Option<Machine> {
+        let system = self.system.clone()?;
+        Some(Machine {
+            call: self.call?.on(&system),
+            system,
+        })
     }
 }
 

@@ -99,10 +99,18 @@ fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, SystemError> {
 }
 
 fn read_chip(value: &Value<'_>) -> Result<ChipSpec, SystemError> {
-    let table = value.table(&["name", "lanes", "memory_rate", "reduce_rate", "step"])?;
+    let table = value.table(&[
+        "name",
+        "lanes",
+        "per_host",
+        "memory_rate",
+        "reduce_rate",
+        "step",
+    ])?;
     Ok(ChipSpec {
         name: table.need("name")?.name()?.value,
         lanes: table.optional("lanes", |lanes| Ok(lanes.count(1)?.value))?,
+        per_host: table.optional("per_host", |chips| Ok(chips.count(1)?.value))?,
         memory_rate: table.optional("memory_rate", |rate| rate.constant())?,
         reduce_rate: table.optional("reduce_rate", |rate| rate.constant())?,
         step: table.optional("step", |step| read_step(&step))?,

@@ -94,6 +94,7 @@ impl Text {
         self.table("[chip]");
         self.string("name", &chip.name);
         self.optional_count("lanes", chip.lanes);
+        self.optional_count("per_host", chip.per_host);
         self.optional("memory_rate", chip.memory_rate.as_ref());
         self.optional("reduce_rate", chip.reduce_rate.as_ref());
         if let Some(step) = &chip.step {
