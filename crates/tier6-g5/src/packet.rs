@@ -3,6 +3,14 @@
 //! Messages are cut into segments with headers around them, which queue at links, first come
 //! first served. Segments that meet nobody travel as trains (`lines`), which changes no result.
 //!
+//! Where something closes the loop (`control`: loss, windows, credits, buffers of switches, marks,
+//! rates), packets are handled one by one, from the start or from when trains are about to meet.
+//!
+//! Deliberately absent: classes of traffic that share a link by weights (requests, responses and
+//! multicasts go in one order), virtual channels, and loss on the trees by which switches serve
+//! groups. A message has a queue pair for each way that it takes; sprayed packets have a share of
+//! the ways by chance and leave the chip in turn.
+//!
 //! The events inside the network are its own; the run's agenda holds one wake-up for them. While
 //! nobody can come in between, the network looks ahead as far as the next thing that the chips
 //! hear.
@@ -176,9 +184,9 @@ impl Network for PacketNetwork {
         if self.ways.len() <= at {
             self.ways.resize_with(context.fabric.n_paths(), || None);
         }
-        let lines = &mut self.lines;
-        let ways =
-            self.ways[at].get_or_insert_with(|| Ways::lay(context.fabric, message.path, lines));
+        let (lines, choice) = (&mut self.lines, self.parameters.paths);
+        let ways = self.ways[at]
+            .get_or_insert_with(|| Ways::lay(context.fabric, message.path, choice, lines));
         ways.send(message, now, &mut self.lines);
         self.await_next(now, context);
     }

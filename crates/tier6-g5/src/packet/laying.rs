@@ -1,12 +1,13 @@
 //! Paths of the fabric as hops, and how a message goes over several of them.
 
+use tier6_des::Random;
 use tier6_system::{LinkId, VertexId};
 use tier6_units::{ByteTime, GbPerSec, SimTime};
 
 use super::lines::Lines;
 use super::route::{HopPlan, Route};
 use crate::network::{Message, PathId};
-use crate::{Fabric, LinkOf, Path, TreePath};
+use crate::{Fabric, LinkOf, Path, PathChoice, TreePath};
 
 /// What takes a path.
 #[derive(Debug)]
@@ -14,10 +15,18 @@ pub(super) struct Ways {
     routes: Vec<Route>,
     /// Which of several routes is next to get what does not divide evenly.
     turn: usize,
+    /// Draws a route for every packet, where packets are sprayed.
+    spray: Option<Random>,
 }
 
 impl Ways {
-    pub(super) fn lay(fabric: &Fabric<'_>, path: PathId, lines: &mut Lines) -> Self {
+    pub(super) fn lay(
+        fabric: &Fabric<'_>,
+        path: PathId,
+        choice: PathChoice,
+        lines: &mut Lines,
+    ) -> Self {
+        let number = path.0;
         let path = fabric.path(path);
         let routes = if let Some(tree) = path.tree() {
             vec![lines.lay(&tree_plan(fabric, &path, tree))]
@@ -33,27 +42,53 @@ impl Ways {
                 route.way_back = plan.map(|plan| lines.lay(&plan).sources[0]);
             }
         }
-        Self { routes, turn: 0 }
+        let spray = Random::stream(fabric.seed(), number.into());
+        Self {
+            routes,
+            turn: 0,
+            spray: (choice == PathChoice::Spray).then_some(spray),
+        }
     }
 
-    /// Sends a message: packets in turn over the routes, as evenly as they divide.
+    /// Sends a message over the routes: each has its share of the packets, and the chip hands them
+    /// out in turn.
     pub(super) fn send(&mut self, message: Message, now: SimTime, lines: &mut Lines) {
         if let [route] = &self.routes[..] {
             return lines.inject(message, &[(route, message.bytes)], now);
         }
-        let n = self.routes.len() as u64;
         let segment = lines.segment();
-        let segments = message.bytes.div_ceil(segment).max(1);
+        let shares = self.shares(message.bytes.div_ceil(segment).max(1));
         let mut left = message.bytes;
         let mut parts = Vec::new();
-        for at in 0..segments.min(n) {
-            let share = segments / n + u64::from(at < segments % n);
-            let bytes = left.min(share * segment);
-            left -= bytes;
-            parts.push((&self.routes[self.turn], bytes));
-            self.turn = (self.turn + 1) % self.routes.len();
+        for (route, share) in self.routes.iter().zip(shares) {
+            if share > 0 {
+                let bytes = left.min(share * segment);
+                left -= bytes;
+                parts.push((route, bytes));
+            }
         }
         lines.inject(message, &parts, now);
+    }
+
+    /// Returns how many of so many packets each route gets: as chance has it when they are
+    /// sprayed, else as evenly as they divide.
+    fn shares(&mut self, packets: u64) -> Vec<u64> {
+        let n = self.routes.len();
+        let index = |at: u64| usize::try_from(at).expect("Invariant: below a length");
+        if let Some(luck) = &mut self.spray {
+            let mut shares = vec![0; n];
+            for _ in 0..packets {
+                shares[index(luck.below(n as u64))] += 1;
+            }
+            return shares;
+        }
+        let mut shares = vec![packets / n as u64; n];
+        let rest = index(packets % n as u64);
+        for at in 0..rest {
+            shares[(self.turn + at) % n] += 1;
+        }
+        self.turn = (self.turn + rest) % n;
+        shares
     }
 }
 

@@ -200,7 +200,7 @@ fn trains_change_no_collective() {
 
 #[test]
 fn contention_on_a_ring_costs_what_it_must() {
-    let bytes = 16 << 20;
+    let bytes = 8 << 20;
     for (collective, algorithm, expect) in [
         (Collective::AllReduce, Algorithm::HalvingDoubling, 5.25),
         (Collective::AllReduce, Algorithm::RecursiveDoubling, 7.0),

@@ -81,7 +81,7 @@ fn random_case(seed: u64) -> Case {
 #[test]
 fn trains_change_no_time() {
     let (mut with, mut without) = (0, 0);
-    for seed in 1..5_000 {
+    for seed in 1..4_000 {
         let case = random_case(seed);
         let (trains, steps) = case.run(Trains::On);
         let (packets, more_steps) = case.run(Trains::Off);
