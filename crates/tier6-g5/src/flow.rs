@@ -3,14 +3,14 @@
 //! A message occupies all links of its path at one rate until its last byte has left the sender;
 //! it arrives a path's latency later. A message that is alone on its links never enters the
 //! solver: its time is bytes times the time per byte, to the picosecond. Where messages meet,
-//! only those connected through shared links are solved again, once per instant, and one event
-//! per such piece waits for the first of them to end.
+//! only those whose rate can change are solved again, once per instant.
 //!
 //! Deliberately absent: queues, loss, the window of a sender. A failed link stops what is on it;
 //! nothing is routed around it.
 
 mod belts;
 mod fluid;
+mod groups;
 mod max_min;
 mod members;
 mod piece;
@@ -25,12 +25,14 @@ use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Respo
 use crate::{Fabric, LinkAccount, Wait};
 
 use belts::{Belts, Put};
-use fluid::{Armed, Ended, Flow, Going, Share, bytes_per_ps};
+use fluid::{Ended, Flow, Going, Share, bytes_per_ps};
+pub use groups::EndGroup;
+use groups::Groups;
 use members::{Member, Members};
 use piece::Solver;
 
 /// A network of fluids.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FlowNetwork {
     flows: Vec<Flow>,
     /// By place, as `flows`: apart, since only flows that share a link have one.
@@ -40,8 +42,11 @@ pub struct FlowNetwork {
     links: Vec<Occupied>,
     /// Links on which messages have met or parted since the last solution.
     changed: Vec<u32>,
+    /// The lowest rate that may have to change since.
+    floor: f64,
     solution: Solution,
     solver: Solver,
+    groups: Groups,
     belts: Belts<Passed>,
     /// Messages ever injected: the order of those that end together.
     injected: u64,
@@ -58,6 +63,8 @@ pub enum FlowEvent {
     Passed(Passed),
     /// What was put on a belt is due.
     Due(u32),
+    /// The first of a group of messages that share links leaves its sender.
+    Ends(EndGroup),
     /// Everything that happens at this instant has happened: share the links anew.
     Share,
     /// A link fails.
@@ -67,7 +74,7 @@ pub enum FlowEvent {
 /// Where a message has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
-    /// Its last byte leaves its sender, unless its rate has changed since.
+    /// Its last byte leaves its sender, unless it has met others since.
     Sender {
         /// Where it is kept.
         slot: u32,
@@ -93,6 +100,8 @@ struct Occupied {
     load: u32,
     /// Bytes per picosecond.
     capacity: f64,
+    /// Load of all flows on it per unit of their rate.
+    weight: f64,
     /// The last search that has met it.
     search: u32,
     /// Number within that search.
@@ -100,15 +109,40 @@ struct Occupied {
     members: Members,
 }
 
+impl Default for FlowNetwork {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl FlowNetwork {
     /// Returns a network with nothing on it. It learns of its links when the run starts.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            flows: Vec::new(),
+            shares: Vec::new(),
+            free: Vec::new(),
+            links: Vec::new(),
+            changed: Vec::new(),
+            floor: f64::INFINITY,
+            solution: Solution::Valid,
+            solver: Solver::default(),
+            groups: Groups::default(),
+            belts: Belts::default(),
+            injected: 0,
+            injected_bytes: 0,
+            arrived: 0,
+            sent_bytes: Vec::new(),
+        }
     }
 
     /// Takes a place for a message.
     fn place(&mut self, message: Message, now: SimTime) -> u32 {
-        let flow = Flow::new(message, self.injected, now);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it only tells neighbours apart"
+        )]
+        let flow = Flow::new(message, self.injected as u32, now);
         if let Some(slot) = self.free.pop() {
             self.flows[slot as usize].become_another(flow);
             return slot;
@@ -120,7 +154,7 @@ impl FlowNetwork {
 
     /// Occupies the links of a path; says whether they were all empty.
     fn occupy(&mut self, slot: u32, fabric: &Fabric<'_>, path: PathId) -> Alone {
-        let use_count = self.flows[slot as usize].use_count;
+        let number = self.flows[slot as usize].number;
         let mut alone = Alone::Yes;
         for one in fabric.path(path).uses {
             let link = &mut self.links[one.link.index()];
@@ -128,14 +162,33 @@ impl FlowNetwork {
                 alone = Alone::No;
             }
             link.load += 1;
-            link.members.push(Member { slot, use_count });
+            link.weight += one.weight;
+            link.members.push(Member {
+                slot,
+                number,
+                weight: one.weight,
+            });
         }
         alone
     }
 
-    /// Takes a flow off its links. Where others stay they are to be shared anew, unless this
-    /// search has met them.
-    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>, search: u32) -> Ended {
+    /// A message that meets others stops them no earlier than where it would stop if it and they
+    /// shared each of its links evenly.
+    fn meet(&mut self, slot: u32, fabric: &Fabric<'_>) {
+        let flow = &self.flows[slot as usize];
+        let uses = fabric.path(flow.path).uses;
+        let mut lowest = bytes_per_ps(flow.pace);
+        for one in uses {
+            let link = &self.links[one.link.index()];
+            lowest = lowest.min(link.capacity / link.weight);
+        }
+        // The search goes from any of its links to all of them.
+        self.changed.extend(uses.first().map(|one| one.link.0));
+        self.floor = self.floor.min(lowest);
+    }
+
+    /// Takes a flow off its links. Where others stay they are to be shared anew.
+    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>) -> Ended {
         let place = &mut self.flows[slot as usize];
         let ended = Ended {
             message: place.message,
@@ -143,18 +196,28 @@ impl FlowNetwork {
             bytes: place.bytes,
             start: place.start,
         };
-        place.use_count = place.use_count.wrapping_add(1);
-        place.version = place.version.wrapping_add(1);
-        self.free.push(slot);
+        let mut others = Alone::Yes;
         for one in fabric.path(ended.path).uses {
             let link = &mut self.links[one.link.index()];
             link.load -= 1;
+            link.weight -= one.weight;
             if link.load == 0 {
+                link.weight = 0.0;
                 link.members.clear();
-            } else if link.search != search {
+            } else {
+                others = Alone::No;
                 self.changed.push(one.link.0);
             }
         }
+        if others == Alone::No {
+            self.floor = self.floor.min(place.rate(fabric));
+        }
+        if let (Going::Shared, Some(group)) = (place.going, self.shares[slot as usize].group) {
+            self.groups.leave(group);
+        }
+        place.version = place.version.wrapping_add(1);
+        place.going = Going::Over;
+        self.free.push(slot);
         self.sent_bytes[ended.path.0 as usize] += ended.bytes;
         ended
     }
@@ -204,12 +267,28 @@ impl FlowNetwork {
         match passed {
             Passed::Sender { slot, version } => {
                 if self.flows[slot as usize].version == version {
-                    let next_search = self.solver.searches + 1;
-                    let ended = self.vacate(slot, context.fabric, next_search);
+                    let ended = self.vacate(slot, context.fabric);
                     self.tell(ended, now, context);
                 }
             }
             Passed::Path(message) => self.arrive(message, context),
+        }
+    }
+
+    /// Ends what ends now of a group, and waits for what comes next.
+    fn end_group<E: From<FlowEvent>>(
+        &mut self,
+        group: EndGroup,
+        now: SimTime,
+        context: &mut Context<'_, E>,
+    ) {
+        while let Some(end) = self.groups.first(group, &self.flows) {
+            if end.time > now {
+                context.agenda.at(end.time, FlowEvent::Ends(group).into());
+                return;
+            }
+            let ended = self.vacate(end.slot, context.fabric);
+            self.tell(ended, now, context);
         }
     }
 
@@ -273,14 +352,11 @@ impl Network for FlowNetwork {
                 let time = pace.of_bytes(message.bytes);
                 flow.end = now + time;
                 flow.going = Going::Alone;
-                flow.armed = Armed::Yes;
                 let version = flow.version;
                 self.later(now, time, Passed::Sender { slot, version }, context);
             }
             Alone::No => {
-                // The search goes from any of its links to all of them.
-                let first = fabric.path(message.path).uses.first();
-                self.changed.extend(first.map(|one| one.link.0));
+                self.meet(slot, fabric);
                 self.await_solution(now, context);
             }
         }
@@ -306,11 +382,16 @@ impl Network for FlowNetwork {
                     context.agenda.at(next, FlowEvent::Due(belt).into());
                 }
             }
+            FlowEvent::Ends(group) => {
+                self.end_group(group, now, context);
+                self.await_solution(now, context);
+            }
             FlowEvent::Share => self.share(now, context),
             FlowEvent::Fail(link) => {
                 let failed = &mut self.links[link as usize];
                 failed.capacity = 0.0;
                 failed.load += 1;
+                self.floor = 0.0;
                 self.changed.push(link);
                 self.await_solution(now, context);
             }

@@ -35,7 +35,7 @@ pub use fabric::{
 };
 pub use fault::Fault;
 pub use fidelity::Fidelity;
-pub use flow::{FlowEvent, FlowNetwork, Passed};
+pub use flow::{EndGroup, FlowEvent, FlowNetwork, Passed};
 pub use layered::{Control, LayeredEvent, LayeredNetwork};
 pub use packet::{PacketEvent, PacketNetwork};
 pub use parameters::{

@@ -2,6 +2,7 @@
 
 use tier6_units::{ByteTime, SimTime};
 
+use super::groups::EndGroup;
 use crate::network::{Message, MessageId, PathId};
 use crate::{Fabric, LinkOf, Span, Timeline, Track};
 
@@ -14,31 +15,30 @@ pub(super) struct Flow {
     pub(super) message: MessageId,
     pub(super) path: PathId,
     pub(super) bytes: u64,
-    /// Number of the message, by injection.
-    pub(super) number: u64,
+    /// Number of the message, by injection; it comes again after 2^32 others.
+    pub(super) number: u32,
+    /// How often the rate has changed, of all flows that had this place.
+    pub(super) version: u32,
     /// Least time per byte at the sender.
     pub(super) pace: ByteTime,
     pub(super) start: SimTime,
     /// When the last byte leaves if nothing changes.
     pub(super) end: SimTime,
-    /// How often the rate has changed, of all flows that had this place.
-    pub(super) version: u32,
-    /// How often the place has been used.
-    pub(super) use_count: u32,
+    /// Bytes per picosecond of a flow that shares.
+    pub(super) rate: f64,
     /// The last search that has met the flow.
     pub(super) search: u32,
     pub(super) going: Going,
-    pub(super) armed: Armed,
 }
 
-/// How a flow goes that shares a link.
+/// More of a flow that shares a link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Share {
     /// Bytes that had not left at `since`.
     left: f64,
-    /// Bytes per picosecond.
-    rate: f64,
     since: SimTime,
+    /// The group that knows its end; `None` when it has none.
+    pub(super) group: Option<EndGroup>,
 }
 
 /// What is left to say of a flow whose last byte has left the sender.
@@ -50,6 +50,13 @@ pub(super) struct Ended {
     pub(super) start: SimTime,
 }
 
+/// Whether a rate is another one than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turned {
+    Yes,
+    No,
+}
+
 /// How fast a flow goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Going {
@@ -57,19 +64,14 @@ pub(super) enum Going {
     Not,
     /// As fast as its pace and its path allow.
     Alone,
-    /// As its [`Share`] says.
+    /// At its share of a link.
     Shared,
-}
-
-/// Whether an event waits for the end of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Armed {
-    Yes,
-    No,
+    /// Its last byte has left.
+    Over,
 }
 
 impl Flow {
-    pub(super) const fn new(message: Message, number: u64, now: SimTime) -> Self {
+    pub(super) const fn new(message: Message, number: u32, now: SimTime) -> Self {
         Self {
             message: message.id,
             path: message.path,
@@ -79,10 +81,9 @@ impl Flow {
             start: now,
             end: SimTime::NEVER,
             version: 0,
-            use_count: 0,
+            rate: 0.0,
             search: 0,
             going: Going::Not,
-            armed: Armed::No,
         }
     }
 
@@ -90,37 +91,43 @@ impl Flow {
     pub(super) const fn become_another(&mut self, other: Self) {
         *self = Self {
             version: self.version,
-            use_count: self.use_count,
             ..other
         };
     }
 
-    /// Goes on at a rate.
-    pub(super) fn turn(&mut self, share: &mut Share, rate: f64, now: SimTime, fabric: &Fabric<'_>) {
-        let whole = |rate| Share {
-            left: self.bytes as f64,
-            rate,
-            since: self.start,
-        };
-        let before = match self.going {
-            Going::Not => whole(0.0),
-            Going::Alone => whole(bytes_per_ps(self.pace.max(fabric.byte_time(self.path)))),
-            Going::Shared => *share,
-        };
-        let is_same = (rate - before.rate).abs() <= SAME * before.rate;
-        if is_same && self.going != Going::Not {
-            return;
+    /// Returns how fast it goes, in bytes per picosecond.
+    pub(super) fn rate(&self, fabric: &Fabric<'_>) -> f64 {
+        match self.going {
+            Going::Not | Going::Over => 0.0,
+            Going::Alone => bytes_per_ps(self.pace.max(fabric.byte_time(self.path))),
+            Going::Shared => self.rate,
         }
-        let passed = (now - before.since).ps() as f64;
-        *share = Share {
-            left: (before.left - before.rate * passed).max(0.0),
-            rate,
-            since: now,
+    }
+
+    /// Goes on at a rate; says whether that is another one, and its end with it.
+    pub(super) fn turn(
+        &mut self,
+        share: &mut Share,
+        rate: f64,
+        now: SimTime,
+        fabric: &Fabric<'_>,
+    ) -> Turned {
+        let before = self.rate(fabric);
+        if self.going != Going::Not && (rate - before).abs() <= SAME * before {
+            return Turned::No;
+        }
+        let (left, since) = match self.going {
+            Going::Not | Going::Alone | Going::Over => (self.bytes as f64, self.start),
+            Going::Shared => (share.left, share.since),
         };
+        let passed = (now - since).ps() as f64;
+        share.left = (left - before * passed).max(0.0);
+        share.since = now;
+        self.rate = rate;
         self.going = Going::Shared;
         self.end = now + time(share.left, rate);
         self.version = self.version.wrapping_add(1);
-        self.armed = Armed::No;
+        Turned::Yes
     }
 }
 

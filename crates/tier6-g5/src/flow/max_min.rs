@@ -85,6 +85,11 @@ impl MaxMin {
         });
     }
 
+    /// Takes from the capacity of a link what flows have that are not part of the question.
+    pub(super) fn take(&mut self, link: u32, load: f64) {
+        self.links[link as usize].capacity -= load;
+    }
+
     /// Adds a link to the flow that is added next, with a load above 0 per unit of its rate.
     pub(super) fn add_use(&mut self, link: u32, load: f64) {
         self.uses.push((link, load));

@@ -1,10 +1,13 @@
 //! The flows on a link. Most links have one at a time, which is kept in place.
 
-/// A flow on a link, valid while its place has been used as often.
+/// A flow on a link, valid while its place has this flow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
     pub(super) slot: u32,
-    pub(super) use_count: u32,
+    /// Number of the message.
+    pub(super) number: u32,
+    /// Load on the link per unit of its rate.
+    pub(super) weight: f64,
 }
 
 /// Flows on a link, and some that have left.

@@ -1,71 +1,75 @@
 //! Sharing links anew: the pieces of the network that have changed, each solved by itself.
+//!
+//! Rates rise together until links are full. A flow that has left, or come, changes nothing before
+//! the level at which it stopped, or can stop at the earliest: flows that stopped before keep
+//! their rates, and nothing is looked for behind them. Of messages that are alike the fastest end
+//! first, so this is most of the network most of the time.
 
 use tier6_units::SimTime;
 
-use super::fluid::{Armed, Ended, bytes_per_ps};
+use super::fluid::{Going, Turned, bytes_per_ps};
+use super::groups::End;
 use super::max_min::MaxMin;
 use super::members::Member;
-use super::{FlowEvent, FlowNetwork, Passed, Solution};
+use super::{FlowEvent, FlowNetwork, Solution};
 use crate::Fabric;
 use crate::network::Context;
+
+/// Rates below the lowest that may change by more than this share of it do not change. It is far
+/// above all rounding.
+const MARGIN: f64 = 1e-9;
 
 /// Room to work in, kept from one instant to the next.
 #[derive(Debug, Default)]
 pub(super) struct Solver {
     max_min: MaxMin,
     /// How many searches there have been.
-    pub(super) searches: u32,
+    searches: u32,
+    /// Rates below this one stay.
+    floor: f64,
     /// Links and flows of the piece that is searched, numbered as for `max_min`.
     links: Vec<u32>,
     flows: Vec<u32>,
-    /// Flows that end now, by number.
-    ended: Vec<(u64, Ended)>,
+    /// Ends of flows whose rate has changed.
+    ends: Vec<End>,
 }
 
 impl FlowNetwork {
-    /// Ends what ends now and gives everybody else who is connected with a change the rate that
-    /// is fair.
+    /// Gives everybody who is touched by a change the rate that is fair.
     pub(super) fn share<E: From<FlowEvent>>(&mut self, now: SimTime, context: &mut Context<'_, E>) {
         let mut solver = std::mem::take(&mut self.solver);
         solver.searches += 1;
-        // Flows that end add links here.
+        solver.floor = std::mem::replace(&mut self.floor, f64::INFINITY) * (1.0 - MARGIN);
         while let Some(link) = self.changed.pop() {
             if self.links[link as usize].search == solver.searches {
                 continue;
             }
-            solver.find(self, link, now, context.fabric);
-            if let Some((slot, end)) = solver.solve(self, now, context.fabric) {
-                let version = self.flows[slot as usize].version;
-                let event = FlowEvent::Passed(Passed::Sender { slot, version });
-                context.agenda.at(end, event.into());
-            }
+            solver.find(self, link, context.fabric);
+            solver.solve(self, now, context);
         }
-        solver.ended.sort_unstable_by_key(|(number, _)| *number);
-        for (_, ended) in solver.ended.drain(..) {
-            self.tell(ended, now, context);
-        }
+        self.groups.tidy(&self.flows);
         self.solver = solver;
         self.solution = Solution::Valid;
     }
 }
 
 impl Solver {
-    /// Finds the links and flows that are connected with a link, and ends flows that end now.
-    fn find(&mut self, network: &mut FlowNetwork, link: u32, now: SimTime, fabric: &Fabric<'_>) {
+    /// Finds the links and flows that are connected with a link through flows whose rate may
+    /// change.
+    fn find(&mut self, network: &mut FlowNetwork, link: u32, fabric: &Fabric<'_>) {
         self.max_min.clear();
         self.links.clear();
         self.flows.clear();
         self.meet(network, link);
         let mut at = 0;
         while let Some(link) = self.links.get(at).copied() {
-            at += 1;
             let mut members = std::mem::take(&mut network.links[link as usize].members);
-            members.retain(|member| self.visit(network, member, now, fabric));
-            let occupied = &mut network.links[link as usize];
-            occupied.members = members;
-            if occupied.load == 0 {
-                occupied.members.clear();
-            }
+            let mut taken = 0.0;
+            members.retain(|member| self.visit(network, member, &mut taken, fabric));
+            network.links[link as usize].members = members;
+            let number = u32::try_from(at).expect("Invariant: 32-bit numbers");
+            self.max_min.take(number, taken);
+            at += 1;
         }
     }
 
@@ -81,28 +85,27 @@ impl Solver {
         occupied.place
     }
 
-    /// Adds a flow to the piece; says whether it stays on its links.
+    /// Adds a flow to the piece, or what it takes of the link when its rate stays; says whether it
+    /// is on the link at all.
     fn visit(
         &mut self,
         network: &mut FlowNetwork,
         member: Member,
-        now: SimTime,
+        taken: &mut f64,
         fabric: &Fabric<'_>,
     ) -> bool {
         let flow = &mut network.flows[member.slot as usize];
-        if flow.use_count != member.use_count {
+        if flow.number != member.number || flow.going == Going::Over {
             return false;
         }
         if flow.search == self.searches {
             return true;
         }
-        flow.search = self.searches;
-        if flow.end <= now {
-            let number = flow.number;
-            let ended = network.vacate(member.slot, fabric, self.searches);
-            self.ended.push((number, ended));
-            return false;
+        if flow.going == Going::Shared && flow.rate < self.floor {
+            *taken += member.weight * flow.rate;
+            return true;
         }
+        flow.search = self.searches;
         let (limit, path) = (bytes_per_ps(flow.pace), flow.path);
         self.flows.push(member.slot);
         for one in fabric.path(path).uses {
@@ -113,27 +116,37 @@ impl Solver {
         true
     }
 
-    /// Gives the flows of the piece their rates; returns the one that ends first, and when,
-    /// unless an event waits for it.
-    fn solve(
+    /// Gives the flows of the piece their rates. Those that change form a group, for whose first
+    /// end an event waits.
+    fn solve<E: From<FlowEvent>>(
         &mut self,
         network: &mut FlowNetwork,
         now: SimTime,
-        fabric: &Fabric<'_>,
-    ) -> Option<(u32, SimTime)> {
-        let rates = self.max_min.solve();
-        let mut first: Option<(SimTime, u64, u32)> = None;
-        for (slot, rate) in self.flows.iter().zip(rates) {
+        context: &mut Context<'_, E>,
+    ) {
+        let group = network.groups.open();
+        for (slot, rate) in self.flows.iter().zip(self.max_min.solve()) {
             let flow = &mut network.flows[*slot as usize];
-            flow.turn(&mut network.shares[*slot as usize], *rate, now, fabric);
-            if flow.end < SimTime::NEVER {
-                let this = (flow.end, flow.number, *slot);
-                first = Some(first.map_or(this, |first| first.min(this)));
+            let share = &mut network.shares[*slot as usize];
+            let (was, before) = (flow.going, share.group);
+            if flow.turn(share, *rate, now, context.fabric) == Turned::No {
+                continue;
+            }
+            if let (Going::Shared, Some(before)) = (was, before) {
+                network.groups.leave(before);
+            }
+            share.group = (flow.end < SimTime::NEVER).then_some(group);
+            if share.group.is_some() {
+                self.ends.push(End {
+                    time: flow.end,
+                    number: flow.number,
+                    slot: *slot,
+                    version: flow.version,
+                });
             }
         }
-        let (end, _, slot) = first?;
-        let flow = &mut network.flows[slot as usize];
-        let armed = std::mem::replace(&mut flow.armed, Armed::Yes);
-        (armed == Armed::No).then_some((slot, end))
+        if let Some(first) = network.groups.fill(group, &mut self.ends) {
+            context.agenda.at(first, FlowEvent::Ends(group).into());
+        }
     }
 }

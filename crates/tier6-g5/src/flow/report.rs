@@ -3,6 +3,7 @@
 use tier6_system::LinkId;
 
 use super::FlowNetwork;
+use super::fluid::Going;
 use crate::network::PathId;
 use crate::{Fabric, FabricLinkId, LinkAccount, LinkOf, Wait};
 
@@ -44,7 +45,7 @@ impl FlowNetwork {
             let members = link.members.iter().filter(|_| link.capacity == 0.0);
             for member in members {
                 let flow = &self.flows[member.slot as usize];
-                if flow.use_count == member.use_count {
+                if flow.number == member.number && flow.going != Going::Over {
                     waits.push(Wait {
                         who: format!("message {}", flow.message.0),
                         for_whom: link_name(),
