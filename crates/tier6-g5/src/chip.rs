@@ -206,7 +206,7 @@ struct Flight {
     bytes: u64,
     slices: u32,
     /// The path; `None` for what stays on a chip.
-    path: Option<PathFacts>,
+    path: Option<PathId>,
     /// What it would take unloaded, but for the memory.
     nominal: Nominal,
     engines: u32,

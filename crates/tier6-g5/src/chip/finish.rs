@@ -20,17 +20,17 @@ impl Chips<'_> {
         id: FlightId,
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
-        let flight = self.flights[id];
+        let flight = &mut self.flights[id];
         self.totals.bytes_arrived += flight.bytes;
         let responses = world.network.responses();
         if responses == Responses::Modelled {
-            self.flights[id].holds += 1;
+            flight.holds += 1;
         }
         if flight.handshake == Handshake::Eager {
             return self.land(id, world);
         }
-        let job = flight.node.job;
-        let transfer = self.program(job).transfer(flight.node.transfer);
+        let Node { job, transfer, .. } = flight.node;
+        let transfer = self.program(job).transfer(transfer);
         let back = self.latency_back(job, &transfer, world)?;
         self.flights[id].nominal.latency += back;
         if responses == Responses::Unmodelled {
@@ -59,20 +59,21 @@ impl Chips<'_> {
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
         let now = world.now();
-        let flight = self.flights[id];
+        let flight = &self.flights[id];
+        let (node, bytes) = (flight.node, flight.bytes);
         let receiver = match flight.route {
             Route::Send { dst, .. } if flight.op == Op::Reduce => Some(dst),
             _ => None,
         };
         if let Some(rank) = receiver {
-            let seat = self.seat_of(flight.node.job, rank);
+            let seat = self.seat_of(node.job, rank);
             let enters = self.seats[seat as usize].enters;
-            let work = self.memory.reduce.of_bytes(flight.bytes);
+            let work = self.memory.reduce.of_bytes(bytes);
             if work > SimTime::ZERO || enters > now {
                 self.flights[id].nominal.reduce += work;
                 let done = self.hardware_of(seat).use_memory(now.max(enters), work);
                 self.clock(seat).begin(Doing::Reducing, now);
-                self.record_memory(seat, flight.node, done - work, done, world);
+                self.record_memory(seat, node, done - work, done, world);
                 world.at(done, ChipEvent::Reduced(id));
                 return Ok(());
             }
@@ -154,36 +155,39 @@ impl Chips<'_> {
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
         let now = world.now();
-        let flight = self.flights[id];
-        let Node { job, transfer, .. } = flight.node;
+        let flight = &self.flights[id];
+        let (node, slices, queue) = (flight.node, flight.slices, flight.queue);
+        let (route, seat, handshake) = (flight.route, flight.seat, flight.handshake);
+        let is_local = flight.path.is_none();
+        let Node { job, transfer, .. } = node;
         let chain = flight.chain_at_receiver(now);
         debug_assert_eq!(chain.parts.total(), now, "parts sum to the time");
-        let is_whole = flight.slices == 1 || {
+        let is_whole = slices == 1 || {
             let pending = &mut self.jobs[job as usize].pending;
-            let is_last = pending.add(transfer, Part::Complete) == flight.slices;
+            let is_last = pending.add(transfer, Part::Complete) == slices;
             if is_last {
                 pending.forget(transfer, Part::Complete);
             }
             is_last
         };
         if is_whole {
-            self.count(&flight.route, job, flight.seat, chain, now);
+            self.count(&route, job, seat, chain, now);
         }
-        let side = match flight.handshake {
+        let side = match handshake {
             Handshake::Eager => Side::Both,
             Handshake::Rendezvous => Side::Receiver,
         };
         self.release(id);
-        self.tell(flight.node, is_whole, side, chain, world)?;
-        if flight.handshake == Handshake::Rendezvous && is_whole {
+        self.tell(node, is_whole, side, chain, world)?;
+        if handshake == Handshake::Rendezvous && is_whole {
             let body = self.program(job).transfer(transfer);
             self.receive_over(job, &body, chain, world)?;
         }
-        if let (Some(queue), None) = (flight.queue, flight.path) {
+        if let Some(queue) = queue.filter(|_| is_local) {
             self.queues[queue].sending = false;
             self.try_staged(queue, Some(chain), world);
             self.try_queue(queue, chain, world)?;
-            self.drop_loose(queue, flight.node);
+            self.drop_loose(queue, node);
         }
         Ok(())
     }

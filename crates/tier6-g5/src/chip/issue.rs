@@ -8,7 +8,7 @@ use super::pending::Part;
 use super::slices::Slices;
 use super::{
     ChipEvent, Chips, Flight, FlightId, HeadWait, Held, Node, PathFacts, PathKey, Queue, QueueId,
-    QueueOwner,
+    QueueOwner, SeatId,
 };
 use crate::FabricError;
 use crate::PathRequest;
@@ -173,7 +173,7 @@ impl Chips<'_> {
             seat,
             bytes,
             slices: slices.count,
-            path,
+            path: path.map(|facts| facts.path),
             nominal,
             engines,
             is_started: false,
@@ -302,7 +302,7 @@ impl Chips<'_> {
         self.totals.bytes_sent += bytes;
         world.inject(Message {
             id: MessageId(id),
-            path: path.path,
+            path,
             bytes,
             pace: self.cdma.pace_of(engines),
         });
@@ -315,20 +315,22 @@ impl Chips<'_> {
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
         let now = world.now();
-        let flight = self.flights[id];
-        self.clock(flight.seat).end(Doing::Sending, now);
-        if let Some(timeline) = world.timeline.as_deref_mut() {
-            timeline.spans.push(self.span(&flight, now));
-        }
+        let flight = &self.flights[id];
+        let (seat, node, queue) = (flight.seat, flight.node, flight.queue);
+        let (engines, handshake) = (flight.engines, flight.handshake);
         let chain = flight.chain_at_sender(now);
-        if let Some(queue) = flight.queue {
+        if let Some(timeline) = world.timeline.as_deref_mut() {
+            timeline.spans.push(self.span(flight, now));
+        }
+        self.clock(seat).end(Doing::Sending, now);
+        if let Some(queue) = queue {
             self.queues[queue].sending = false;
             self.try_staged(queue, Some(chain), world);
             self.try_queue(queue, chain, world)?;
-            self.drop_loose(queue, flight.node);
+            self.drop_loose(queue, node);
         }
-        if flight.handshake == Handshake::Eager {
-            self.free_threads(&flight, chain, world)?;
+        if handshake == Handshake::Eager {
+            self.free_threads(seat, engines, chain, world)?;
         }
         Ok(())
     }
@@ -345,21 +347,22 @@ impl Chips<'_> {
         }
     }
 
-    /// Gives the threads of a flight back and lets those go on who waited for threads.
+    /// Gives threads of a rank's chip back and lets those go on who waited for threads.
     pub(super) fn free_threads<N: Network>(
         &mut self,
-        flight: &Flight,
+        seat: SeatId,
+        engines: u32,
         chain: Chain,
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
-        self.hardware_of(flight.seat).give_threads(flight.engines);
-        let mut tries = self.hardware_of(flight.seat).waiting();
+        self.hardware_of(seat).give_threads(engines);
+        let mut tries = self.hardware_of(seat).waiting();
         while tries > 0 {
             tries -= 1;
-            let Some(who) = self.hardware_of(flight.seat).next_waiting() else {
+            let Some(who) = self.hardware_of(seat).next_waiting() else {
                 break;
             };
-            let before = self.hardware_of(flight.seat).waiting();
+            let before = self.hardware_of(seat).waiting();
             match who {
                 Waiting::Queue(queue) => {
                     self.queues[queue].head = HeadWait::Nothing;
@@ -369,9 +372,9 @@ impl Chips<'_> {
                     self.try_loose(node.job, node.transfer, chain, world)?;
                 }
             }
-            if self.hardware_of(flight.seat).waiting() > before {
+            if self.hardware_of(seat).waiting() > before {
                 // No thread for the first: none for those behind it.
-                self.hardware_of(flight.seat).last_to_front();
+                self.hardware_of(seat).last_to_front();
                 break;
             }
         }

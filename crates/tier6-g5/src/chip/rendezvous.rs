@@ -211,20 +211,21 @@ impl Chips<'_> {
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
         let now = world.now();
-        let flight = self.flights[id];
-        let node = flight.node;
+        let flight = &self.flights[id];
+        let (node, slices, path) = (flight.node, flight.slices, flight.path);
+        let (seat, engines) = (flight.seat, flight.engines);
         let chain = flight.chain_at_receiver(now);
-        self.free_threads(&flight, chain, world)?;
-        let is_whole = flight.slices == 1 || {
+        self.free_threads(seat, engines, chain, world)?;
+        let is_whole = slices == 1 || {
             let pending = &mut self.jobs[node.job as usize].pending;
-            let is_last = pending.add(node.transfer, Part::Answered) == flight.slices;
+            let is_last = pending.add(node.transfer, Part::Answered) == slices;
             if is_last {
                 pending.forget(node.transfer, Part::Answered);
             }
             is_last
         };
         self.tell(node, is_whole, Side::Sender, chain, world)?;
-        let forth = flight.path.map_or(SimTime::ZERO, |path| path.latency);
+        let forth = path.map_or(SimTime::ZERO, |path| world.fabric.latency(path));
         self.flights[id].nominal.latency += forth;
         world.at(now + forth, ChipEvent::Written(id));
         Ok(())
