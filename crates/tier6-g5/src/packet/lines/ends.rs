@@ -454,6 +454,22 @@ impl Lines {
         self.retire_if_done(number);
     }
 
+    /// Takes back what a flight offers to send again and nobody needs any more.
+    fn drop_offer(&mut self, number: u32) {
+        let Hop { server, slot, .. } = self.hops[self.flights[number as usize].source as usize];
+        let begun = usize::from(self.servers[server as usize].serves(slot));
+        let trains = &mut self.slots[slot as usize].trains;
+        let offer = trains
+            .iter()
+            .skip(begun)
+            .position(|train| train.flight == number);
+        if let Some(at) = offer {
+            trains.remove(begun + at);
+            self.servers[server as usize].pump.withdraw();
+            self.offer(server, slot);
+        }
+    }
+
     /// Forgets a flight of which nothing is under way any more.
     pub(super) fn retire_if_done(&mut self, number: u32) {
         let flight = &mut self.flights[number as usize];
@@ -464,6 +480,7 @@ impl Lines {
         if ends.stage == Stage::Arrived && ends.sender.acknowledged() == u64::from(flight.packets) {
             ends.stage = Stage::Acknowledged;
             self.servers[server as usize].pump.leave(number);
+            self.drop_offer(number);
         }
         let flight = &mut self.flights[number as usize];
         if let Some(ends) = &flight.ends
