@@ -14,6 +14,11 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Makes room for so many more at once.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.items.reserve(more);
+    }
+
     pub(crate) fn insert(&mut self, item: T) -> u32 {
         if let Some(place) = self.free.pop() {
             self.items[place as usize] = item;
