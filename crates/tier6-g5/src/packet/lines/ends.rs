@@ -55,11 +55,13 @@ impl Lines {
         };
         let chip = self.chip(hop.server);
         let open = chip.and_then(|chip| chip.outstanding);
-        if open.is_some_and(|open| open.room() == 0) {
-            return None;
-        }
         let since = chip.map_or(Fine::ZERO, |chip| chip.since).max(ends.held);
         let packet = ends.next(|packet| flight.wire(packet))?;
+        // What is sent again is outstanding already.
+        let is_new = !ends.sender.was_sent(packet.into());
+        if is_new && open.is_some_and(|open| open.room() == 0) {
+            return None;
+        }
         let (ready, _) = flight.available(packet, hop.byte);
         Some((packet, ready.max(flight.order).max(since)))
     }
