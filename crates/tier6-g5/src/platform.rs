@@ -5,10 +5,11 @@
 //! leave it, and the window of requests grows with that rate. A table that is absent is the prior;
 //! one with `enabled = false` is the layer turned off.
 
+use tier6_collective::Protocol;
 use tier6_system::{
     AckMergeSpec, ByteCounterSpec, CdmaSpec, ChipId, Constant, CreditScopeSpec, CreditsSpec,
-    DcqcnPreset, DcqcnSpec, EcnSpec, G5Spec, HeadersSpec, MemorySpec, PathRule, PaxiSpec, PfcSpec,
-    QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec, Topology,
+    DcqcnPreset, DcqcnSpec, EcnSpec, Efficiency, G5Spec, HeadersSpec, MemorySpec, PathRule,
+    PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec, Topology,
 };
 use tier6_units::{ByteTime, Bytes, GbPerSec, Micros, SimTime};
 
@@ -57,6 +58,47 @@ impl G5Parameters {
             rate_control,
         }
     }
+}
+
+impl G5Parameters {
+    /// Returns the parameters for messages of a protocol, and the share of the bytes moved that is
+    /// data; `None` for LL and LL128 when the system does not describe them. Simple is what
+    /// [`G5Parameters::of`] gives.
+    ///
+    /// The protocols differ in how a message is known to be complete (a flag with the data against
+    /// a fence), which is the `sync` of the engines, and in the bytes that flags take.
+    pub fn of_protocol(topology: &Topology, protocol: Protocol) -> Option<(Self, Efficiency)> {
+        let base = Self::of(topology);
+        let given = topology.constants().g5.as_ref();
+        let message = match protocol {
+            Protocol::Ll => given?.ll.as_ref()?,
+            Protocol::Ll128 => given?.ll128.as_ref()?,
+            Protocol::Simple => return Some((base, Efficiency::FULL)),
+        };
+        let share = match &message.share {
+            Some(share) => share.value,
+            None => share_prior(topology, protocol),
+        };
+        let cdma = Cdma {
+            sync: time_or(message.sync.clone(), base.cdma.sync),
+            ..base.cdma
+        };
+        Some((Self { cdma, ..base }, share))
+    }
+}
+
+/// What the links of the first tier leave for data.
+fn share_prior(topology: &Topology, protocol: Protocol) -> Efficiency {
+    let first = topology.tiers().first();
+    let class = first.map(|tier| &topology.link_classes()[tier.link.index()]);
+    class.map_or(Efficiency::FULL, |class| {
+        let share = match protocol {
+            Protocol::Ll => &class.share.ll,
+            Protocol::Ll128 => &class.share.ll128,
+            Protocol::Simple => &class.share.simple,
+        };
+        share.value
+    })
 }
 
 /// Rate of all links that leave a chip.
@@ -391,6 +433,25 @@ mod tests {
         let copy = parameters.memory.copy.rate().get();
         assert!((copy - 1675.0).abs() < 1e-3, "{copy}");
         assert_eq!(parameters.memory.reduce, ByteTime::ZERO);
+    }
+
+    #[test]
+    fn protocols_differ_in_completion_and_share() {
+        let of = |g5: &str, protocol| {
+            let text = preset("h100-x8").unwrap().to_toml() + "\n" + g5;
+            let topology = SystemSpec::from_toml(&text).unwrap().resolve().unwrap();
+            G5Parameters::of_protocol(&topology, protocol)
+        };
+        let given = "[g5.ll]\nsync = \"0.1 us\"\n[g5.ll128]\nshare = 0.9\n";
+        assert_eq!(of("", Protocol::Ll), None);
+        let (simple, whole) = of(given, Protocol::Simple).unwrap();
+        assert_eq!((simple.clone(), whole), (with(given), Efficiency::FULL));
+        let (ll, share) = of(given, Protocol::Ll).unwrap();
+        assert_eq!(ll.cdma.sync, SimTime::from_ps(100_000));
+        assert!((share.get() - 0.5).abs() < 1e-12, "{share:?}");
+        let (ll128, share) = of(given, Protocol::Ll128).unwrap();
+        assert_eq!(ll128.cdma.sync, simple.cdma.sync);
+        assert!((share.get() - 0.9).abs() < 1e-12);
     }
 
     #[test]

@@ -73,6 +73,7 @@
 //! | `[g5.memory]` | `reduce`, `copy`: rates |
 //! | `[g5.paxi]` | `latency`, `segment`, `outstanding`, `weights` |
 //! | `[g5.rc_link]` | `overhead`, `headers` = `ip` or `compressed`, `sequence_bits`, `window`, `recovery` = `go_back_n` or `selective` (with `reorder`), `virtual_channels`, `ack_merge` = a time or `"never"`, `ack`, `timeout`, `retries`, `loss`; `credits` with `unit`, `count`, `period`, `scope` = `per_link` or `end_to_end` |
+//! | `[g5.ll]`, `[g5.ll128]` | `sync`, `share`: messages of these protocols; the rest is Simple's |
 //! | `[g5.switch]` | `buffer`, `threshold`; `pfc` with `reserve`, `resume`, `headroom`; `ecn` with `k_min`, `k_max`, `p_max` |
 //! | `[g5.paths]` | `choice` = `preferred`, `per_flow`, `sub_flows` (with `flows`), `spray` or `round_robin`; no `enabled` |
 //! | `[g5.dcqcn]` | `preset` = `sigcomm15`, `nvidia`, `hpcc`, `hpcc_code` or `simai`, `g`, `alpha_period`, `initial_alpha`, `cut_interval`, `cnp_interval`, `timer`, `byte_counter` = a size or `"none"`, `fast_recovery`, `additive`, `hyper`, `min_rate`, `budget`; off without its table |
@@ -100,8 +101,8 @@ pub use place::{Place, Spelled};
 pub use preset::{Preset, UnknownPresetError, preset, presets};
 pub use spec::g5::{
     AckMergeSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, CreditsSpec, DcqcnPreset, DcqcnSpec,
-    EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec, PathRule, PaxiSpec, PfcSpec, QueueSpec,
-    RcLinkSpec, RecoverySpec, SplitSpec,
+    EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec, MessageSpec, PathRule, PaxiSpec, PfcSpec,
+    QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec,
 };
 pub use spec::{
     Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,

@@ -28,6 +28,11 @@ latency = "0.15us"
 segment = "1344 B"
 outstanding = 512
 weights = [8, 8, 256]
+[g5.ll]
+sync = "0.1 us"
+share = 0.5
+[g5.ll128]
+share = 0.92
 [g5.rc_link]
 overhead = "58 B"
 headers = "ip"

@@ -4,7 +4,7 @@
 //! is what the engine takes by default, and one with `enabled = false` is off, whatever else its
 //! table says: a file can switch a layer and keep its numbers.
 
-use crate::constant::Constant;
+use crate::constant::{Constant, Efficiency};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// The layers of the event-driven engine, as far as a system describes them.
@@ -20,6 +20,10 @@ pub struct G5Spec {
     pub paxi: Option<PaxiSpec>,
     /// The reliable link layer.
     pub rc_link: Option<RcLinkSpec>,
+    /// Messages of the protocol LL; what stands elsewhere is Simple's.
+    pub ll: Option<MessageSpec>,
+    /// Messages of the protocol LL128.
+    pub ll128: Option<MessageSpec>,
     /// Queues of switches.
     pub switch: Option<QueueSpec>,
     /// How packets choose among equal paths.
@@ -66,6 +70,15 @@ pub enum SplitSpec {
     All,
     /// One for every so many bytes.
     Per(Bytes),
+}
+
+/// `[g5.ll]` and `[g5.ll128]`: how messages of a protocol differ from Simple's.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MessageSpec {
+    /// Time from the last byte to the completion, in place of the engines' `sync`.
+    pub sync: Option<Constant<Micros>>,
+    /// Share of the bytes moved that is data.
+    pub share: Option<Constant<Efficiency>>,
 }
 
 /// `[g5.memory]`.

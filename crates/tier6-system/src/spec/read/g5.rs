@@ -5,8 +5,8 @@ use crate::SystemError;
 use crate::constant::Constant;
 use crate::spec::g5::{
     AckMergeSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, CreditsSpec, DcqcnPreset, DcqcnSpec,
-    EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec, PathRule, PaxiSpec, PfcSpec, QueueSpec,
-    RcLinkSpec, RecoverySpec, SplitSpec,
+    EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec, MessageSpec, PathRule, PaxiSpec, PfcSpec,
+    QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec,
 };
 use tier6_units::{Bytes, Micros};
 
@@ -15,7 +15,7 @@ const PACKET_MAX: u64 = 1 << 20;
 
 pub(super) fn read_g5(value: &Value<'_>) -> Result<G5Spec, SystemError> {
     let table = value.table(&[
-        "enabled", "cdma", "memory", "paxi", "rc_link", "switch", "paths", "dcqcn",
+        "enabled", "cdma", "memory", "paxi", "rc_link", "ll", "ll128", "switch", "paths", "dcqcn",
     ])?;
     Ok(G5Spec {
         state: state(&table)?,
@@ -23,6 +23,8 @@ pub(super) fn read_g5(value: &Value<'_>) -> Result<G5Spec, SystemError> {
         memory: table.optional("memory", |layer| read_memory(&layer))?,
         paxi: table.optional("paxi", |layer| read_paxi(&layer))?,
         rc_link: table.optional("rc_link", |layer| read_rc_link(&layer))?,
+        ll: table.optional("ll", |protocol| read_message(&protocol))?,
+        ll128: table.optional("ll128", |protocol| read_message(&protocol))?,
         switch: table.optional("switch", |layer| read_switch(&layer))?,
         paths: table.optional("paths", |layer| read_paths(&layer))?,
         dcqcn: table.optional("dcqcn", |layer| read_dcqcn(&layer))?,
@@ -58,6 +60,14 @@ fn read_cdma(value: &Value<'_>) -> Result<CdmaSpec, SystemError> {
         start: table.optional("start", |time| time.constant())?,
         sync: table.optional("sync", |time| time.constant())?,
         rate: table.optional("rate", |rate| rate.constant())?,
+    })
+}
+
+fn read_message(value: &Value<'_>) -> Result<MessageSpec, SystemError> {
+    let table = value.table(&["sync", "share"])?;
+    Ok(MessageSpec {
+        sync: table.optional("sync", |time| time.constant())?,
+        share: table.optional("share", |share| share.constant())?,
     })
 }
 

@@ -23,6 +23,13 @@ impl Text {
         if let Some(rc_link) = &g5.rc_link {
             self.rc_link(rc_link);
         }
+        for (header, protocol) in [("[g5.ll]", &g5.ll), ("[g5.ll128]", &g5.ll128)] {
+            if let Some(protocol) = protocol {
+                self.table(header);
+                self.optional("sync", protocol.sync.as_ref());
+                self.optional("share", protocol.share.as_ref());
+            }
+        }
         if let Some(switch) = &g5.switch {
             self.queue(switch);
         }

@@ -75,6 +75,13 @@ fn engines(list: &mut List, g5: &G5Spec) {
         list.constant("reduce", memory.reduce.as_ref());
         list.constant("copy", memory.copy.as_ref());
     }
+    for (table, protocol) in [("g5.ll", &g5.ll), ("g5.ll128", &g5.ll128)] {
+        if let Some(protocol) = protocol {
+            list.table = table;
+            list.constant("sync", protocol.sync.as_ref());
+            list.constant("share", protocol.share.as_ref());
+        }
+    }
 }
 
 fn links(list: &mut List, g5: &G5Spec) {
