@@ -21,15 +21,16 @@ mod finish;
 mod issue;
 mod pending;
 mod rendezvous;
+mod route;
 mod slab;
 mod slices;
 mod waits;
 
 use std::collections::{HashMap, VecDeque};
 
-use tier6_collective::{GroupId, Handshake, Op, RankId, Route, Transfer, TransferId};
+use tier6_collective::{Handshake, Op, RankId, Route, Transfer, TransferId};
 use tier6_system::ChipId;
-use tier6_units::{ByteTime, SimTime};
+use tier6_units::SimTime;
 
 use crate::FabricError;
 use crate::account::{Chain, Clock, Nominal, PathLog, StepId};
@@ -42,6 +43,7 @@ pub(crate) use waits::Shape;
 
 use engines::Hardware;
 use pending::Pending;
+use route::{PathFacts, PathKey};
 use slab::Slab;
 
 /// What happens on chips at a time of its own.
@@ -174,23 +176,6 @@ enum QueueOwner {
     Port,
     /// A transfer in several slices that has no port.
     Transfer,
-}
-
-/// What is known of a path.
-#[derive(Debug, Clone, Copy)]
-struct PathFacts {
-    path: PathId,
-    latency: SimTime,
-    byte_time: ByteTime,
-}
-
-/// What a path of a rank depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PathKey {
-    Rank(RankId),
-    Multicast(GroupId),
-    LoadReduce(GroupId),
-    Aggregate(GroupId),
 }
 
 /// A message between the moment in which it became ready and its completion.

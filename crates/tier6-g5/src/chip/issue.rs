@@ -1,21 +1,19 @@
 //! From ready to sent.
 
-use tier6_collective::{Handshake, RankId, Route, Transfer, TransferId};
+use tier6_collective::{Handshake, Transfer, TransferId};
 use tier6_units::SimTime;
 
 use super::engines::Waiting;
 use super::pending::Part;
 use super::slices::Slices;
 use super::{
-    ChipEvent, Chips, Flight, FlightId, HeadWait, Held, Node, PathFacts, PathKey, Queue, QueueId,
-    QueueOwner, SeatId,
+    ChipEvent, Chips, Flight, FlightId, HeadWait, Held, Node, Queue, QueueId, QueueOwner, SeatId,
 };
 use crate::FabricError;
-use crate::PathRequest;
+use crate::Needs;
 use crate::account::{Chain, Doing, Nominal, Step};
 use crate::network::{Message, MessageId, Network};
 use crate::run::World;
-use crate::{Needs, Span, Track};
 
 impl Chips<'_> {
     /// Issues what it can from the head of a queue. `chain` is the way until now.
@@ -145,22 +143,14 @@ impl Chips<'_> {
         } else {
             Some(self.path(node.job, seat, transfer.route, world)?)
         };
+        let cdma = &self.cdma;
         let nominal = path.map_or_else(Nominal::default, |path| Nominal {
-            latency: self.cdma.start + path.latency,
-            transfer: path
-                .byte_time
-                .max(self.cdma.pace_of(engines))
-                .of_bytes(bytes),
+            latency: cdma.start + path.latency,
+            transfer: path.byte_time.max(cdma.pace_of(engines)).of_bytes(bytes),
             reduce: SimTime::ZERO,
         });
         let ready = world.now();
-        let step = self.log.add(Step {
-            before: chain.step,
-            job: node.job,
-            transfer: node.transfer,
-            ready,
-        });
-        let flight = self.flights.insert(Flight {
+        let flight = Flight {
             node,
             route: transfer.route,
             op: transfer.op,
@@ -177,25 +167,37 @@ impl Chips<'_> {
             nominal,
             engines,
             is_started: false,
-            start: self.cdma.start,
+            start: cdma.start,
             holds: 1,
             chain,
             ready,
-            step,
+            step: self.log.add(Step {
+                before: chain.step,
+                job: node.job,
+                transfer: node.transfer,
+                ready,
+            }),
             left: ready,
-        });
+        };
         self.advance(node, slices, queue);
+        self.begin_flight(flight, world);
+        Ok(true)
+    }
+
+    /// Sets a flight going: its copy in memory, its start, or at once its message.
+    fn begin_flight<N: Network>(&mut self, flight: Flight, world: &mut World<'_, '_, N>) {
+        let (queue, is_local, ready) = (flight.queue, flight.path.is_none(), flight.ready);
+        let id = self.flights.insert(flight);
         if is_local {
-            self.begin_local(flight, world);
+            self.begin_local(id, world);
         } else if self.cdma.start > SimTime::ZERO {
             if let Some(queue) = queue {
-                self.queues[queue].staged.push_back(flight);
+                self.queues[queue].staged.push_back(id);
             }
-            world.at(ready + self.cdma.start, ChipEvent::Started(flight));
+            world.at(ready + self.cdma.start, ChipEvent::Started(id));
         } else {
-            self.send(flight, world);
+            self.send(id, world);
         }
-        Ok(true)
     }
 
     /// Forgets what was counted for a slice that has been issued, and moves its queue on.
@@ -379,91 +381,5 @@ impl Chips<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Returns the path of a route, which its issuer remembers.
-    fn path<N: Network>(
-        &mut self,
-        job: u32,
-        seat: u32,
-        route: Route,
-        world: &mut World<'_, '_, N>,
-    ) -> Result<PathFacts, FabricError> {
-        let key = match route {
-            Route::Send { dst, .. } => PathKey::Rank(dst),
-            Route::Multicast { group, .. } => PathKey::Multicast(group),
-            Route::LoadReduce { group, .. } => PathKey::LoadReduce(group),
-            Route::Aggregate { group } => PathKey::Aggregate(group),
-        };
-        if let Some((known, facts)) = self.seats[seat as usize].route
-            && known == key
-        {
-            return Ok(facts);
-        }
-        let state = &self.jobs[job as usize];
-        let chip = |rank: RankId| self.seats[(state.first_seat + rank.0) as usize].chip;
-        let members = |group| -> Vec<_> {
-            let ranks = state.program.group(group).iter();
-            ranks.map(|&rank| chip(rank)).collect()
-        };
-        let flow = state.flow;
-        let group = match route {
-            Route::Send { .. } => Vec::new(),
-            Route::Multicast { group, .. }
-            | Route::LoadReduce { group, .. }
-            | Route::Aggregate { group } => members(group),
-        };
-        let members = group.as_slice();
-        let path = world.fabric.lay(match route {
-            Route::Send { src, dst } => PathRequest::Send {
-                from: chip(src),
-                to: chip(dst),
-                flow,
-            },
-            Route::Multicast { src, .. } => PathRequest::Multicast {
-                from: chip(src),
-                members,
-                flow,
-            },
-            Route::LoadReduce { dst, .. } => PathRequest::LoadReduce {
-                members,
-                to: chip(dst),
-                flow,
-            },
-            Route::Aggregate { .. } => PathRequest::Aggregate { members, flow },
-        })?;
-        let facts = PathFacts {
-            path,
-            latency: world.fabric.latency(path),
-            byte_time: world.fabric.byte_time(path),
-        };
-        self.seats[seat as usize].route = Some((key, facts));
-        Ok(facts)
-    }
-
-    fn span(&self, flight: &Flight, end: SimTime) -> Span {
-        let Node {
-            transfer, slice, ..
-        } = flight.node;
-        let what = if flight.slices > 1 {
-            format!("send {transfer}.{slice}")
-        } else {
-            format!("send {transfer}")
-        };
-        let whom = match flight.route {
-            Route::Send { dst, .. } => format!("to rank {dst}"),
-            Route::Multicast { .. } => "to all members".to_owned(),
-            Route::LoadReduce { .. } => "sum of all members".to_owned(),
-            Route::Aggregate { .. } => "sum for all members".to_owned(),
-        };
-        Span {
-            track: Track::Engine {
-                rank: flight.seat - self.jobs[flight.node.job as usize].first_seat,
-                engine: 0,
-            },
-            name: format!("{what} {whom}, {} B", flight.bytes),
-            start: flight.left,
-            end,
-        }
     }
 }
