@@ -16,6 +16,7 @@ mod component;
 mod constant;
 mod forecast;
 mod grain;
+mod grid;
 mod least_squares;
 mod model;
 mod observed;
@@ -98,6 +99,16 @@ pub enum Confounded {
     HoldAtPrior,
 }
 
+/// Whether a fit is also asked to predict what it was not fitted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HeldOut {
+    /// Sizes and ranks are held out in turn: they choose between forms of the model, give the
+    /// held-out error, and widen intervals. Some ten fits instead of one.
+    Tested,
+    /// The plainest form, and no held-out error.
+    Untested,
+}
+
 /// How to calibrate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrateOptions {
@@ -105,6 +116,8 @@ pub struct CalibrateOptions {
     pub method: Method,
     /// What happens to constants that cannot be told apart.
     pub confounded: Confounded,
+    /// Whether what was held out is predicted.
+    pub held_out: HeldOut,
     /// Confidence of intervals, above 0 and below 1.
     pub level: f64,
 }
@@ -114,6 +127,7 @@ impl CalibrateOptions {
     pub const STANDARD: Self = Self {
         method: Method::Fit,
         confounded: Confounded::HoldAtPrior,
+        held_out: HeldOut::Tested,
         level: 0.95,
     };
 }
@@ -199,11 +213,6 @@ pub fn calibrate(
     let sites = Sites::of(system, &sorted)?;
     match options.method {
         Method::A | Method::B => component::calibrate(system, &sorted, &sites, options),
-        Method::Fit => least_squares::calibrate(system, &sorted, &sites, options),
-        Method::Grid => Err(CalibrateError::Method {
-            method: options.method,
-            why: "is not here yet".to_owned(),
-            hint: "use `a` or `b`",
-        }),
+        Method::Fit | Method::Grid => least_squares::calibrate(system, &sorted, &sites, options),
     }
 }

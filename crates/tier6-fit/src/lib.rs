@@ -36,8 +36,8 @@ pub use analysis::{
 pub use analyze::{AnalysisOptions, analyze, analyze_run};
 pub use calibrate::{
     Anchored, CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Fitted, Forecast,
-    Method, Miss, Observed, ObservedError, ObservedPoint, Refused, SetFit, UnknownMethodError,
-    calibrate, forecast, plan_sizes,
+    HeldOut, Method, Miss, Observed, ObservedError, ObservedPoint, Refused, SetFit,
+    UnknownMethodError, calibrate, forecast, plan_sizes,
 };
 pub use cliff::{Cliff, find_cliffs};
 pub use compare::{

@@ -9,7 +9,7 @@ use crate::linear::solve_symmetric;
 /// How long to try.
 const STEPS_MAX: u32 = 200;
 /// A step that improves the sum of squares by less than this share ends the fit.
-const GAIN_MIN: f64 = 1e-10;
+const GAIN_MIN: f64 = 1e-7;
 /// A step that moves every parameter by less than this share ends it too.
 const STEP_MIN: f64 = 1e-13;
 /// Damping at the start, its smallest and its largest value, relative to the diagonal.

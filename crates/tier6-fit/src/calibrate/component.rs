@@ -1,11 +1,11 @@
 //! Methods A and B of source document 001, for the ring of one node.
 //!
-//! The rate comes from the peak bus bandwidth: u_r = busbw / wire rate. The floor of small
+//! The rate comes from the peak bus bandwidth: `u_r` = busbw / wire rate. The floor of small
 //! messages is software and steps. A takes the step from the chip's components and leaves the
 //! rest to software; B takes it from the hops of the route, and needs two numbers of ranks to
 //! part steps from software, else software stays at what the system says.
 //!
-//! A u_r above 0.94 on `NVLink` is no ring (FACTS E.7): the rate then goes to NVLS, or nowhere.
+//! A `u_r` above 0.94 on `NVLink` is no ring (FACTS E.7): the rate then goes to NVLS, or nowhere.
 
 use super::constant::{Key, Value, write_all};
 use super::forecast::Miss;
@@ -150,7 +150,7 @@ impl Making {
         !has_floor
     }
 
-    /// Method A: T_sw = floor - (N-1) α_step.
+    /// Method A: `T_sw` = floor - (N-1) `α_step`.
     fn floor_by_components(&mut self, sites: &Sites, observed: &[&Observed], readings: &[Reading]) {
         if self.refuse_without_floor(&["software.call".to_owned()], readings) {
             return;
@@ -172,7 +172,7 @@ impl Making {
         self.values.push(software);
     }
 
-    /// Method B: floor = T_sw + steps (hops ℓ + switch).
+    /// Method B: floor = `T_sw` + steps (hops ℓ + switch).
     fn floor_by_hops(
         &mut self,
         link: &str,

@@ -120,12 +120,12 @@ impl Key {
             Self::Software => system.software.call = Some(value.time(origin)),
             Self::Efficiency(link) => {
                 in_class(system, link, |class| {
-                    class.efficiency = Some(value.share(origin))
+                    class.efficiency = Some(value.share(origin));
                 });
             }
             Self::Latency(link) => {
                 in_class(system, link, |class| {
-                    class.latency = Some(value.time(origin))
+                    class.latency = Some(value.time(origin));
                 });
             }
             Self::Step(link, protocol) => in_class(system, link, |class| {
@@ -191,23 +191,23 @@ fn pick_mut<T>(all: &mut ByProtocol<T>, protocol: Protocol) -> &mut T {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Value {
     pub(super) key: Key,
-    pub(super) value: f64,
+    pub(super) number: f64,
     pub(super) interval: Option<(f64, f64)>,
 }
 
 impl Value {
     /// A value without interval.
-    pub(super) fn alone(key: Key, value: f64) -> Self {
+    pub(super) fn alone(key: Key, number: f64) -> Self {
         Self {
             key,
-            value,
+            number,
             interval: None,
         }
     }
 
     fn constant<T: Copy>(&self, origin: &Provenance, wrap: impl Fn(f64) -> T) -> Constant<T> {
         Constant {
-            value: wrap(self.value),
+            value: wrap(self.number),
             interval: self.interval.map(|(low, high)| (wrap(low), wrap(high))),
             provenance: Some(origin.clone()),
         }
@@ -230,7 +230,7 @@ impl Value {
         Fitted {
             name: self.key.to_string(),
             unit: self.key.unit(),
-            value: self.value,
+            value: self.number,
             interval: self.interval,
             prior: self.key.of(before),
         }

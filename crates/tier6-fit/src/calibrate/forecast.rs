@@ -21,6 +21,8 @@ const COVERAGE_PCT: f64 = 90.0;
 /// The least miss of a doubling of the ranks, as a logarithm; a prior where only one number of
 /// ranks was measured. H100 on 40 GPUs says of 80 so much, whatever the smaller ones say.
 const MISS_PER_DOUBLING: f64 = 0.2;
+/// Logarithm of what two runs of one call differ by at least.
+const REPEAT: f64 = 0.02;
 /// Largest factor between a time and an end of its interval; a wider one says nothing more.
 const FACTOR_MAX: f64 = 1000.0;
 
@@ -108,7 +110,8 @@ impl Miss {
         let n = errors.len() as f64;
         let freedom = (n - constants as f64).max(1.0);
         Self {
-            measured: percentile(&sizes, COVERAGE_PCT).unwrap_or(0.0) * (n / freedom).sqrt(),
+            measured: (percentile(&sizes, COVERAGE_PCT).unwrap_or(0.0) * (n / freedom).sqrt())
+                .max(REPEAT),
             per_root: MISS_PER_DOUBLING,
             ranks: observed.iter().map(|set| set.call.ranks).max().unwrap_or(1),
             evidence: 0,

@@ -35,6 +35,11 @@ impl Grains {
         ])
     }
 
+    /// Returns what the system says, where no ring runs.
+    pub(super) fn stated(topology: &Topology) -> Self {
+        Self(vec![topology.constants().grain.clone()])
+    }
+
     pub(super) fn all(&self) -> &[Grain] {
         &self.0
     }

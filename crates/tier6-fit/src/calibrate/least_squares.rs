@@ -13,7 +13,7 @@ use super::rank::{check, confounded};
 use super::report::{Calibration, Refused, SetFit, rmspe_of};
 use super::site::Sites;
 use super::solve::{Problem, Solution, Starts};
-use super::{CalibrateError, CalibrateOptions, Confounded, Observed};
+use super::{CalibrateError, CalibrateOptions, Confounded, HeldOut, Method, Observed};
 use tier6_system::SystemSpec;
 use tier6_units::Bytes;
 
@@ -34,8 +34,17 @@ pub(super) fn calibrate(
 ) -> Result<Calibration, CalibrateError> {
     let model = Model::new(observed, sites)?;
     let (free, refused) = free(&model, observed);
-    let grains = Grains::of(sites.topology(&observed[0].call));
-    let (chosen, held_out) = choose(&model, observed, &free, &grains);
+    let grains = if model.has_ring() {
+        Grains::of(sites.topology(&observed[0].call))
+    } else {
+        Grains::stated(sites.topology(&observed[0].call))
+    };
+    let is_chosen = options.method == Method::Fit && options.held_out == HeldOut::Tested;
+    let (chosen, held_out) = if is_chosen {
+        choose(&model, observed, &free, &grains)
+    } else {
+        (Choice::plain(&grains), vec![None; observed.len()])
+    };
     let model = model.with_grain(&chosen.grain);
     let problem = Problem {
         model: &model,
@@ -44,7 +53,10 @@ pub(super) fn calibrate(
         pull: chosen.pull,
         starts: Starts::All,
     };
-    let solution = problem.solve().ok_or(CalibrateError::NoPoints)?;
+    let solution = match options.method {
+        Method::Grid => super::grid::solve(&problem)?,
+        Method::Fit | Method::A | Method::B => problem.solve().ok_or(CalibrateError::NoPoints)?,
+    };
     let mut made = Made {
         system,
         observed,
@@ -67,6 +79,16 @@ struct Choice {
     pull: f64,
 }
 
+impl Choice {
+    /// The plainest grain and a middle pull.
+    fn plain(grains: &Grains) -> Self {
+        Self {
+            grain: grains.plainest(),
+            pull: PULLS[1],
+        }
+    }
+}
+
 /// Chooses grain and pull, and returns the held-out RMSPE of each set in percent.
 fn choose(
     model: &Model,
@@ -77,11 +99,7 @@ fn choose(
     let n: usize = observed.iter().map(|set| set.points.len()).sum();
     let unknown = vec![None; observed.len()];
     if n < POINTS_MIN {
-        let plainest = Choice {
-            grain: grains.plainest(),
-            pull: PULLS[1],
-        };
-        return (plainest, unknown);
+        return (Choice::plain(grains), unknown);
     }
     let mut best: Option<(f64, Choice, Vec<Option<f64>>)> = None;
     for grain in grains.all() {
@@ -103,13 +121,7 @@ fn choose(
     }
     match best {
         Some((_, choice, errors)) => (choice, errors),
-        None => (
-            Choice {
-                grain: grains.plainest(),
-                pull: PULLS[1],
-            },
-            unknown,
-        ),
+        None => (Choice::plain(grains), unknown),
     }
 }
 
@@ -262,7 +274,7 @@ impl Made<'_> {
             .iter()
             .map(|at| Value {
                 key: model.keys()[*at].clone(),
-                value: constants[*at],
+                number: constants[*at],
                 interval: self.solution.interval(*at, self.options.level),
             })
             .collect();
@@ -274,9 +286,10 @@ impl Made<'_> {
             .flat_map(|set| &set.residuals)
             .map(|(_, measured, predicted)| (predicted.get() / measured.get()).ln())
             .collect();
-        let pull = self.chosen.pull;
-        let miss = Miss::untested(&errors, values.len(), self.observed);
-        let miss = miss.tested(model, self.observed, pull);
+        let mut miss = Miss::untested(&errors, values.len(), self.observed);
+        if self.options.held_out == HeldOut::Tested {
+            miss = miss.tested(model, self.observed, self.chosen.pull);
+        }
         let mut system = write_all(self.system, &values, self.observed, method, Some(rmspe_pct));
         system.software.grain = self.chosen.grain.clone();
         Ok(Calibration {
@@ -297,7 +310,7 @@ impl Made<'_> {
 fn warnings(values: &[Value]) -> Vec<String> {
     let limit = super::component::RING_SHARE_MAX;
     let too_good = values.iter().filter(|value| match &value.key {
-        Key::Efficiency(link) => link.starts_with("nvlink") && value.value > limit,
+        Key::Efficiency(link) => link.starts_with("nvlink") && value.number > limit,
         _ => false,
     });
     too_good
@@ -305,7 +318,7 @@ fn warnings(values: &[Value]) -> Vec<String> {
             format!(
                 "`{}` is {:.2}: above {limit} it is no ring but NVLS; give the system `[nvls]`, or \
                  measure with `NCCL_NVLS_ENABLE=0`",
-                value.key, value.value
+                value.key, value.number
             )
         })
         .collect()

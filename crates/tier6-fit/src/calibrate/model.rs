@@ -23,6 +23,8 @@ pub(super) struct Model {
     keys: Vec<Key>,
     priors: Vec<f64>,
     calls: Vec<CallModel>,
+    /// Link class of the first tier.
+    inside: Option<String>,
 }
 
 /// One call: its candidate paths.
@@ -81,6 +83,7 @@ impl Model {
             keys: Vec::new(),
             priors: Vec::new(),
             calls: Vec::new(),
+            inside: None,
         };
         for set in observed {
             let call = model.call(&set.label, &set.call, sites)?;
@@ -97,6 +100,8 @@ impl Model {
         sites: &Sites,
     ) -> Result<CallModel, CalibrateError> {
         let topology = sites.topology(call);
+        let inside = topology.tiers()[0].link;
+        self.inside = Some(topology.link_classes()[inside.index()].name.clone());
         let parameters = sites.parameters(call);
         let mut paths = Vec::new();
         let mut refused = None;
@@ -189,6 +194,24 @@ impl Model {
         &self.calls
     }
 
+    /// Says whether each call has one path.
+    pub(super) fn is_forced(&self) -> bool {
+        self.calls.iter().all(|call| call.paths.len() == 1)
+    }
+
+    /// Says whether a ring may have run somewhere.
+    pub(super) fn has_ring(&self) -> bool {
+        let paths = self.calls.iter().flat_map(|call| &call.paths);
+        paths
+            .into_iter()
+            .any(|path| path.algorithm == Algorithm::Ring)
+    }
+
+    /// Says whether a class of links is that of the first tier.
+    pub(super) fn is_inside(&self, link: &str) -> bool {
+        self.inside.as_deref() == Some(link)
+    }
+
     /// Returns the same model whose rings forward in a grain.
     pub(super) fn with_grain(&self, grain: &Grain) -> Self {
         let mut model = self.clone();
@@ -209,6 +232,7 @@ impl Model {
             keys: self.keys.clone(),
             priors: self.priors.clone(),
             calls: calls.iter().map(|at| self.calls[*at].clone()).collect(),
+            inside: self.inside.clone(),
         }
     }
 
@@ -416,8 +440,9 @@ fn candidates(call: &Call) -> Vec<Algorithm> {
         Collective::AllReduce if call.nodes > 1 => {
             &[Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree]
         }
-        Collective::AllReduce => &[Algorithm::Ring, Algorithm::Nvls],
-        Collective::AllGather | Collective::ReduceScatter => &[Algorithm::Ring, Algorithm::Nvls],
+        Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter => {
+            &[Algorithm::Ring, Algorithm::Nvls]
+        }
         Collective::Broadcast | Collective::Reduce => &[Algorithm::Ring],
         Collective::AllToAll
         | Collective::AllToAllV

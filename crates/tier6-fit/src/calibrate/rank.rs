@@ -72,13 +72,22 @@ pub(super) fn confounded(
 ) -> Vec<Refused> {
     let key = |at: usize| &problem.model.keys()[at];
     let mut refused = Vec::new();
+    let settings = if told.groups.is_empty() {
+        Vec::new()
+    } else {
+        missing_settings(observed, sites)
+    };
     for group in &told.groups {
         let mut names: Vec<String> = group.iter().map(|at| key(*at).to_string()).collect();
         names.sort();
         refused.push(Refused {
             names,
             why: "the measurements tell these only together".to_owned(),
-            measure: settings_to_measure(group.iter().map(|at| key(*at)), observed, sites),
+            measure: if settings.is_empty() {
+                all_forced(group.iter().map(|at| key(*at)))
+            } else {
+                settings.clone()
+            },
         });
     }
     for at in &told.idle {
@@ -92,34 +101,29 @@ pub(super) fn confounded(
     refused
 }
 
-/// Returns the settings, or else the paths, whose measurement would part a group.
-fn settings_to_measure<'a>(
-    group: impl Iterator<Item = &'a Key>,
-    observed: &[&Observed],
-    sites: &Sites,
-) -> Vec<String> {
+/// Returns the settings whose measurement would tell all constants of the two-level model.
+fn missing_settings(observed: &[&Observed], sites: &Sites) -> Vec<String> {
     let mut settings: Vec<_> = observed
         .iter()
         .map(|set| sites.setting(&set.call))
         .collect();
     settings.sort_unstable();
     settings.dedup();
-    let mut sizes: Vec<Bytes> = observed
-        .iter()
-        .flat_map(|set| set.points.iter().map(|point| point.bytes))
-        .collect();
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes = || {
+        observed
+            .iter()
+            .flat_map(|set| set.points.iter().map(|point| point.bytes))
+    };
+    // Two sizes tell a slope and an intercept; more of them tell no other direction.
+    let ends: Vec<Bytes> = sizes().min().into_iter().chain(sizes().max()).collect();
     let reach = if sites.is_multi_node() { u32::MAX } else { 1 };
-    let missing = TwoLevel::TYPICAL.missing(&settings, &sizes);
-    let settings: Vec<String> = missing
-        .iter()
-        .filter(|setting| setting.nodes <= reach)
-        .map(ToString::to_string)
-        .collect();
-    if !settings.is_empty() {
-        return settings;
-    }
+    let missing = TwoLevel::TYPICAL.missing(&settings, &ends);
+    let within = missing.iter().filter(|setting| setting.nodes <= reach);
+    within.map(ToString::to_string).collect()
+}
+
+/// Returns the runs in which the paths of a group are taken, each once.
+fn all_forced<'a>(group: impl Iterator<Item = &'a Key>) -> Vec<String> {
     let mut paths: Vec<String> = group.flat_map(forced).collect();
     paths.sort();
     paths.dedup();

@@ -179,6 +179,12 @@ impl Problem<'_> {
         let mut evaluations = 0;
         for start in starts(self.starts) {
             let from = self.start(&start);
+            // With one path per call there is nothing to assign: one start finds the least.
+            if self.model.is_forced() {
+                best = fit_bounded(&from, &bounds, |logs| self.residuals(logs));
+                evaluations += best.as_ref().map_or(0, |fit| fit.evaluations);
+                break;
+            }
             let Some(first) =
                 fit_bounded(&from, &bounds, |logs| self.residuals_by(logs, Some(&start)))
             else {
@@ -195,17 +201,21 @@ impl Problem<'_> {
                 best = Some(fit);
             }
         }
-        let best = best?;
+        Some(self.solution(best?.parameters, evaluations))
+    }
+
+    /// Describes the fit at some logarithms.
+    pub(super) fn solution(&self, logs: Vec<f64>, evaluations: u32) -> Solution {
         let n: usize = self.observed.iter().map(|set| set.points.len()).sum();
-        let values = self.residuals(&best.parameters).values;
-        Some(Solution {
-            constants: self.constants(&best.parameters),
+        let values = self.residuals(&logs).values;
+        Solution {
+            constants: self.constants(&logs),
             relative_sd: Vec::new(),
             noise: noise(&values[..n], self.free.len()),
-            logs: best.parameters,
+            logs,
             sum_of_squares: values[..n].iter().map(|value| value * value).sum(),
             evaluations,
-        })
+        }
     }
 }
 

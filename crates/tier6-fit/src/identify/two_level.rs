@@ -2,7 +2,7 @@
 //! tell them.
 //!
 //! A row of (g, n, M) is [2(g-1)/g M, 2(n-1)/n M/g, 2(g-1), 2(n-1), 1] for
-//! (1/B_i, 1/B_e, α_i, α_e, T_sw) (FACTS B.5, E.5).
+//! (1/`B_i`, 1/`B_e`, `α_i`, `α_e`, `T_sw`) (FACTS B.5, E.5).
 
 use super::{Design, Identifiability};
 use std::fmt;
@@ -83,7 +83,7 @@ impl TwoLevel {
     /// Returns the design of measuring all sizes at all settings; `None` without a size or a
     /// setting, or when a constant is not a finite number.
     pub fn design(&self, settings: &[Setting], sizes: &[Bytes]) -> Option<Design> {
-        let mut columns = vec![Vec::with_capacity(settings.len() * sizes.len()); 5];
+        let mut columns = vec![Vec::new(); 5];
         for setting in settings {
             for bytes in sizes.iter().filter(|bytes| bytes.get() > 0) {
                 let terms = self.terms(*setting, *bytes);
