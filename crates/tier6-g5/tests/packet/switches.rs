@@ -1,11 +1,14 @@
 //! Shared buffers: pauses, drops, who is hurt by them, and cycles of buffers.
 
 use tier6_des::Random;
-use tier6_g5::{CreditScope, Credits, G5Parameters, Pfc, SwitchQueue};
-use tier6_system::{Direction, EdgeSpec, FabricSpec, SystemSpec, Topology, VertexSpec};
+use tier6_g5::{CreditScope, Credits, G5Parameters, PathChoice, Pfc, SwitchQueue};
+use tier6_system::{
+    CrossRail, Direction, EdgeSpec, FabricSpec, FatTreeSpec, SystemSpec, Topology, VertexSpec,
+    Wiring,
+};
 use tier6_units::{GbPerSec, Micros, SimTime};
 
-use super::drive::{OVERHEAD, SEGMENT, Send, drive, framed, send, star};
+use super::drive::{OVERHEAD, SEGMENT, Send, drive, framed, send, star, uniform};
 
 const MIB: u64 = 1 << 20;
 
@@ -203,6 +206,43 @@ fn random_arrivals_wait_as_queueing_theory_says() {
     let wait = |load: f64| load / (2.0 * (1.0 - load));
     let law = wait(load) + wait(own);
     assert!((mean / law - 1.0).abs() < 0.06, "{mean}, {law}");
+}
+
+/// Flows that are hashed onto the same uplink share it; packets in turn do not (FACTS D.4).
+#[test]
+fn spreading_packets_beats_hashing_flows() {
+    let tree = FatTreeSpec {
+        switch: "switch".into(),
+        spine: None,
+        down: Some(8),
+        spines: Some(8),
+        oversubscription: 1.0,
+        wiring: Wiring::ByNode,
+        cross_rail: CrossRail::Spine,
+    };
+    let topology = uniform(16, FabricSpec::FatTree(tree));
+    // Eight flows from leaf to leaf over eight spines.
+    let sends: Vec<_> = (0..8).map(|from| send(from, from + 8, 2 * MIB)).collect();
+    let slowest = |paths: PathChoice| {
+        let mut parameters = framed();
+        parameters.paths = paths;
+        let times = (0..8).map(|seed| {
+            let outcome = drive(&topology, &parameters, &[], seed, &sends);
+            assert_eq!(outcome.audit, Ok(()));
+            outcome.last().ps() as f64
+        });
+        times.sum::<f64>() / 8.0
+    };
+    let alone = slowest(PathChoice::Preferred);
+    let hashed = slowest(PathChoice::PerFlow) / alone;
+    let sub_flows = slowest(PathChoice::SubFlows(16)) / alone;
+    let in_turn = slowest(PathChoice::RoundRobin) / alone;
+    let sprayed = slowest(PathChoice::Spray) / alone;
+    // The fullest of eight bins has 2.58 of eight balls, 1.37 of 16 times as many small ones.
+    assert!((2.0..3.2).contains(&hashed), "{hashed}");
+    assert!((1.1..1.6).contains(&sub_flows), "{sub_flows}");
+    assert!(in_turn < 1.02, "{in_turn}");
+    assert!((1.0..1.2).contains(&sprayed), "{sprayed}");
 }
 
 /// Credits between links hold packets back like pauses do, without loss.
