@@ -41,6 +41,7 @@ use port::Port;
 pub struct LayeredNetwork {
     parameters: G5Parameters,
     seed: u64,
+    now: SimTime,
     /// Numbers drawn until now.
     drawn: u64,
     ports: Vec<Port>,
@@ -132,6 +133,7 @@ impl LayeredNetwork {
         Self {
             parameters: parameters.clone(),
             seed,
+            now: SimTime::ZERO,
             drawn: 0,
             ports: Vec::new(),
             buffers: Vec::new(),
@@ -257,6 +259,7 @@ impl Network for LayeredNetwork {
         now: SimTime,
         context: &mut Context<'_, E>,
     ) {
+        self.now = now;
         match event {
             LayeredEvent::Free(link) => self.on_free(link, now, context),
             LayeredEvent::Serve(link) => {

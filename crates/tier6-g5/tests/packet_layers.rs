@@ -33,3 +33,6 @@ mod pause;
 
 #[path = "layers/deadlock.rs"]
 mod deadlock;
+
+#[path = "layers/any.rs"]
+mod any;

@@ -6,6 +6,7 @@ use crate::{Fabric, FabricLinkId, LinkAccount, Wait};
 
 use super::LayeredNetwork;
 use super::port::State;
+use super::transmit::near;
 
 impl LayeredNetwork {
     pub(super) fn link_accounts(&self, fabric: &Fabric<'_>) -> Vec<(LinkId, LinkAccount)> {
@@ -13,7 +14,10 @@ impl LayeredNetwork {
             .map(LinkId::new)
             .zip(&self.ports)
             .map(|(link, port)| {
+                // The packet on the wire is counted whole.
+                let ahead = near(port.free).saturating_sub(self.now);
                 let busy = port.byte.of_bytes(port.account.wire_bytes);
+                let busy = busy.saturating_sub(ahead);
                 (
                     link,
                     LinkAccount {

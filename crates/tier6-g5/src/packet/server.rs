@@ -98,11 +98,13 @@ impl Server {
     }
 
     /// Returns what the chips' account says of it.
-    pub(crate) fn account(&self) -> LinkAccount {
+    pub(crate) fn account(&self, now: Fine) -> LinkAccount {
+        // What it has chosen and not sent yet.
+        let ahead = self.free.saturating_sub(now);
         LinkAccount {
             wire_bytes: self.tally.wire_bytes,
             payload_bytes: self.tally.payload_bytes,
-            busy: self.tally.busy.to_sim(),
+            busy: self.tally.busy.saturating_sub(ahead).to_sim(),
             peak_queue: self.tally.longest_wait.bytes(self.byte),
             ..LinkAccount::default()
         }
