@@ -87,11 +87,13 @@ impl Lines {
         for slot in self.slots.iter().filter(|slot| !slot.trains.is_empty()) {
             self.add_waits_in(slot, fabric, &mut waits);
         }
-        for (number, flight) in (0..).zip(&self.flights) {
-            if !self.spare.contains(&number) {
-                waits.extend(waits_for_answer(flight));
-            }
+        let mut is_spare = vec![false; self.flights.len()];
+        for number in &self.spare {
+            is_spare[*number as usize] = true;
         }
+        let flights = self.flights.iter().zip(is_spare);
+        let live = flights.filter(|(_, is_spare)| !is_spare);
+        waits.extend(live.filter_map(|(flight, _)| waits_for_answer(flight)));
         waits.sort();
         waits.dedup();
         waits
