@@ -38,6 +38,8 @@ pub(crate) struct Flight {
     pub(crate) pace: ByteTime,
     /// Packets that have been offered to the first link.
     pub(crate) next: u32,
+    /// Packets that the last link has served, where they have one end.
+    pub(crate) reached: u32,
     /// When the last byte will have left, if that is known.
     pub(crate) sent: Option<Fine>,
     /// When the last byte will have arrived, by leaf, if that is known.

@@ -303,6 +303,7 @@ impl Lines {
             order: Fine::last_of(now),
             pace: message.pace,
             next: 0,
+            reached: 0,
             sent: None,
             arrivals: Arrivals::One(None),
             unsent: 0,

@@ -67,7 +67,10 @@ fn parameters(luck: &mut Random) -> G5Parameters {
     match luck.below(4) {
         0 => {
             parameters.queue.buffer = Some(3_000_000);
-            parameters.queue.pfc = Some(Pfc::hpcc());
+            parameters.queue.pfc = Some(Pfc {
+                headroom: one_of(luck, &[2_000, 156_640]),
+                ..Pfc::hpcc()
+            });
         }
         1 => {
             parameters.queue.buffer = Some(100_000);

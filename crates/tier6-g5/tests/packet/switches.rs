@@ -63,6 +63,30 @@ fn an_incast_is_dropped_and_sent_again() {
     assert!(outcome.total(|link| link.resent) >= lost);
 }
 
+/// Messages that were on their way before anything met have their queue pairs too: what a pause
+/// without headroom drops is sent again.
+#[test]
+fn a_pause_without_headroom_drops_and_nothing_stays_lost() {
+    let mut queue = pausing(400_000);
+    queue.pfc = Some(Pfc {
+        headroom: 2_000,
+        ..Pfc::hpcc()
+    });
+    let mut parameters = with_queue(queue);
+    parameters.rc_link.as_mut().unwrap().retries = 100;
+    // The first is half way when the others come.
+    let sends: Vec<_> = (1..6)
+        .map(|from| Send {
+            at: SimTime::from_ps(if from == 1 { 0 } else { 20_000_000 }),
+            ..send(from, 0, 2 * MIB)
+        })
+        .collect();
+    let outcome = drive(&star(6), &parameters, &[], 1, &sends);
+    assert_eq!(outcome.audit, Ok(()));
+    assert_eq!(outcome.arrived.len(), 5);
+    assert!(outcome.total(|link| link.lost) > 0);
+}
+
 fn edge(from: &str, to: &str, direction: Direction) -> EdgeSpec {
     EdgeSpec {
         from: from.into(),

@@ -40,6 +40,13 @@ impl Lines {
         for slot in 0..super::index(self.slots.len()) {
             self.uncouple(slot);
         }
+        let mut is_live = vec![true; self.flights.len()];
+        for number in &self.spare {
+            is_live[*number as usize] = false;
+        }
+        for (number, _) in (0..).zip(is_live).filter(|(_, is_live)| *is_live) {
+            self.adopt(number);
+        }
     }
 
     /// Takes trains apart, and lets what is on its way ask for room when it comes.

@@ -44,6 +44,70 @@ impl Lines {
         self.flights[leader as usize].unretired += 1;
     }
 
+    /// Gives a flight that is on its way a queue pair, as if it had had one: what the last link
+    /// has served counts as acknowledged. One that has been served whole needs none, and neither
+    /// does one that has more in flight than its window.
+    pub(super) fn adopt(&mut self, number: u32) {
+        let flight = &self.flights[number as usize];
+        let (reached, sent) = (flight.reached, flight.next - self.on_offer(number));
+        let is_under_way = flight.packets > 0 && reached < flight.packets;
+        if flight.ends.is_some() || flight.errand != Errand::Message || !is_under_way {
+            return;
+        }
+        let Hop { server, .. } = self.hops[flight.source as usize];
+        let in_flight = sent - reached;
+        let room = self.chip(server).and_then(|chip| chip.outstanding);
+        if room.is_some_and(|open| open.room() < in_flight) {
+            return;
+        }
+        self.open_ends(number);
+        let now = self.now.to_sim();
+        let flight = &mut self.flights[number as usize];
+        let wire = short(flight.full_wire());
+        let Some(ends) = &mut flight.ends else {
+            return;
+        };
+        for packet in 0..sent {
+            let is_sent = ends.sender.send(now).is_some();
+            let next = ends.sender.sequence_of(u64::from(packet) + 1);
+            if packet < reached {
+                let sequence = ends.sender.sequence_of(packet.into());
+                ends.receiver.on_frame(sequence, Urgency::Force);
+                ends.sender.on_ack(next, now);
+            } else if !is_sent
+                || ends
+                    .credits
+                    .as_mut()
+                    .is_some_and(|pool| pool.take(wire).is_none())
+            {
+                flight.ends = None;
+                let leader = flight.leader;
+                self.flights[leader as usize].unretired -= 1;
+                return;
+            }
+        }
+        ends.pending += in_flight;
+        let control = self.control.as_mut();
+        if let Some(control) = control
+            && let Some(chip) = control.sites[server as usize].chip
+            && let Some(open) = &mut control.chips[chip as usize].outstanding
+        {
+            open.admit(in_flight);
+        }
+        self.set_deadline(number);
+    }
+
+    /// Returns how many packets of a flight its first link has been offered and has not chosen.
+    fn on_offer(&self, number: u32) -> u32 {
+        let Hop { server, slot, .. } = self.hops[self.flights[number as usize].source as usize];
+        let trains = self.slots[slot as usize].trains.iter();
+        let offered = trains.filter(|train| train.flight == number);
+        let offered: u32 = offered.map(|train| train.count).sum();
+        let served = self.servers[server as usize].serving;
+        let served = served.filter(|serving| serving.slot == slot && serving.flight == number);
+        offered - served.map_or(0, |serving| serving.count)
+    }
+
     /// Returns which packet a flight sends next and when it is there, if anything lets it go.
     pub(super) fn next_packet(&self, number: u32) -> Option<(u32, Fine)> {
         let flight = &self.flights[number as usize];

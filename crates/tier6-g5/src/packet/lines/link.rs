@@ -93,6 +93,9 @@ impl Lines {
         let last = Fine::of(serving.byte, flight.full_wire());
         server.free = serving.start + serving.gap.times(keep - 1) + last;
         let hop = self.hops[serving.hop as usize];
+        if hop.next.0 == hop.next.1 {
+            flight.reached -= excess;
+        }
         if flight.ends(serving.first, serving.count) {
             if serving.hop == flight.source {
                 flight.sent = None;
@@ -346,6 +349,7 @@ impl Lines {
         let time = time + self.end;
         let leaf = self.hops[row.hop as usize].leaf;
         let flight = &mut self.flights[row.flight as usize];
+        flight.reached += row.count;
         if flight.ends.is_some() {
             let marked = u32::from(mark == Mark::Congested);
             let event = Event::Delivered(row.flight, 2 * row.first + marked);
