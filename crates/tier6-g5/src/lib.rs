@@ -17,7 +17,6 @@ mod fabric;
 mod fault;
 mod fidelity;
 mod flow;
-mod layered;
 pub mod network;
 mod packet;
 mod parameters;
@@ -36,7 +35,6 @@ pub use fabric::{
 pub use fault::Fault;
 pub use fidelity::Fidelity;
 pub use flow::{EndGroup, FlowEvent, FlowNetwork, Passed};
-pub use layered::{Control, LayeredEvent, LayeredNetwork};
 pub use packet::{PacketEvent, PacketNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,

@@ -14,4 +14,3 @@ mod path;
 
 pub use buffer::{Arrival, PauseSignal, SwitchBuffer};
 pub use path::PathChooser;
-pub(crate) use path::mix;

@@ -1,7 +1,10 @@
-//! The layers at work on whole networks, every packet by itself, against closed forms (FACTS D).
+//! The layers at work on a network in which every packet goes by itself, against closed forms
+//! (FACTS D): the plain network that `against` compares the engine with.
 
 mod fidelity {
-    use tier6_g5::{G5Parameters, LayeredNetwork};
+    use tier6_g5::G5Parameters;
+
+    use crate::single::LayeredNetwork;
 
     /// Returns the network that the tests are about.
     pub fn network(parameters: &G5Parameters, seed: u64) -> LayeredNetwork {
@@ -9,8 +12,14 @@ mod fidelity {
     }
 }
 
+#[path = "single/network.rs"]
+mod single;
+
 #[path = "layers/traffic.rs"]
 mod traffic;
+
+#[path = "layers/ring.rs"]
+mod ring;
 
 #[path = "layers/window.rs"]
 mod window;

@@ -13,6 +13,9 @@ mod fidelity {
 #[path = "layers/traffic.rs"]
 mod traffic;
 
+#[path = "layers/ring.rs"]
+mod ring;
+
 #[path = "layers/window.rs"]
 mod window;
 

@@ -1,10 +1,11 @@
 //! Two networks that were written apart, on the same traffic: trains that stop being trains where
 //! layers act, and every packet by itself.
 
-use tier6_g5::{AckMerge, CreditScope, Credits, G5Parameters, LayeredNetwork, PacketNetwork, Pfc};
+use tier6_g5::{AckMerge, CreditScope, Credits, G5Parameters, PacketNetwork, Pfc};
 use tier6_system::Topology;
 use tier6_units::SimTime;
 
+use crate::single::LayeredNetwork;
 use crate::traffic::{Draws, FRAME, Load, carry, mesh, open_layers, star};
 
 const RATE: f64 = 50.0;

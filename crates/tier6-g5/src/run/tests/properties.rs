@@ -11,9 +11,8 @@ use tier6_units::{ByteTime, Bytes, GbPerSec, SimTime};
 use super::{chips, ring, star};
 use crate::network::Network;
 use crate::{
-    CdmaSplit, Fabric, Fault, FlowNetwork, G5Parameters, Job, LayeredNetwork, Lowered,
-    PacketNetwork, Paxi, RcLink, Recording, RunError, RunOptions, RunResult, StopReason,
-    SwitchQueue, run,
+    CdmaSplit, Fabric, Fault, FlowNetwork, G5Parameters, Job, Lowered, PacketNetwork, Paxi, RcLink,
+    Recording, RunError, RunOptions, RunResult, StopReason, SwitchQueue, run,
 };
 
 #[derive(Debug, Clone)]
@@ -209,7 +208,7 @@ proptest! {
         check(&case, &[packet(), packet()])?;
         let case = layered(case);
         let all = || {
-            let mut network = LayeredNetwork::new(&case.parameters, 5);
+            let mut network = PacketNetwork::new(&case.parameters);
             outcome(&case, &schedule, &topology, &mut network)
         };
         check(&case, &[all(), all()])?;

@@ -2,7 +2,7 @@
 
 use tier6_system::LinkId;
 
-use crate::{Fabric, FabricLinkId, LinkAccount, Wait};
+use tier6_g5::{Fabric, FabricLinkId, LinkAccount, Wait};
 
 use super::LayeredNetwork;
 use super::port::State;

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use tier6_system::{Link, Topology, Vertex};
 use tier6_units::{ByteTime, SimTime};
 
-use crate::network::MessageId;
-use crate::paxi::{Arbiter, Class};
-use crate::rc_link::{CreditPool, CreditReturn};
-use crate::switch::SwitchBuffer;
-use crate::{CreditScope, Ecn, FabricLink, G5Parameters, LinkAccount, Pfc, SwitchQueue};
+use tier6_g5::network::MessageId;
+use tier6_g5::paxi::{Arbiter, Class};
+use tier6_g5::rc_link::{CreditPool, CreditReturn};
+use tier6_g5::switch::SwitchBuffer;
+use tier6_g5::{CreditScope, Ecn, FabricLink, G5Parameters, LinkAccount, Pfc, SwitchQueue};
 
 use super::packet::Entered;
 

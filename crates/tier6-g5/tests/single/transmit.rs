@@ -2,8 +2,8 @@
 
 use tier6_units::{ByteTime, SimTime};
 
-use crate::Fabric;
-use crate::network::{Context, MessageId, Notice};
+use tier6_g5::Fabric;
+use tier6_g5::network::{Context, MessageId, Notice};
 
 use super::packet::{Entered, Packet, Way};
 use super::pair::Armed;

@@ -2,10 +2,10 @@
 
 use tier6_units::{ByteTime, SimTime};
 
-use crate::network::{Context, Message};
-use crate::paxi::Segments;
-use crate::rc_link::{Transmission, Urgency};
-use crate::{Fabric, PathChoice};
+use tier6_g5::network::{Context, Message};
+use tier6_g5::paxi::Segments;
+use tier6_g5::rc_link::{Transmission, Urgency};
+use tier6_g5::{Fabric, PathChoice};
 
 use super::packet::{Flight, Load, Mark, Packet, Way};
 use super::port::{Cause, State, Turn};

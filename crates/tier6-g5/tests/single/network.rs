@@ -1,6 +1,6 @@
-//! The packet network with every layer at work: each packet by itself, through queues, shared
-//! buffers, pauses, credits, marks and loss, with acknowledgement, retransmission and rate control
-//! at the chips.
+//! A plain packet network with every layer at work, written apart from the engine's and compared
+//! with it: each packet by itself, through queues, shared buffers, pauses, credits, marks and loss,
+//! with acknowledgement, retransmission and rate control at the chips.
 //!
 //! The layers are closed loops, in which what happens to a packet decides when the next one is
 //! sent, so nothing is a train here. With every layer off the times are those of trains of
@@ -19,18 +19,16 @@ mod pair;
 mod port;
 mod report;
 mod send;
-#[cfg(test)]
-mod tests;
 mod transmit;
 
 use tier6_system::LinkId;
 use tier6_units::{ByteTime, SimTime};
 
-use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
-use crate::paxi::Outstanding;
-use crate::rc_link::{AckScanner, Missing, Sequence};
-use crate::switch::{PathChooser, SwitchBuffer};
-use crate::{AckMerge, Fabric, G5Parameters, LinkAccount, Wait};
+use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
+use tier6_g5::paxi::Outstanding;
+use tier6_g5::rc_link::{AckScanner, Missing, Sequence};
+use tier6_g5::switch::{PathChooser, SwitchBuffer};
+use tier6_g5::{AckMerge, Fabric, G5Parameters, LinkAccount, Wait};
 
 use packet::{Flights, Packets};
 use pair::QueuePair;
@@ -150,7 +148,7 @@ impl LayeredNetwork {
     /// Returns 64 random bits.
     fn draw(&mut self) -> u64 {
         self.drawn += 1;
-        crate::switch::mix(self.seed ^ crate::switch::mix(self.drawn))
+        mix(self.seed ^ mix(self.drawn))
     }
 
     fn chooser(&self) -> PathChooser {
@@ -315,4 +313,12 @@ impl Network for LayeredNetwork {
     fn audit(&self) -> Result<(), String> {
         self.what_is_left()
     }
+}
+
+/// Spreads 64 bits (the last step of splitmix64).
+fn mix(bits: u64) -> u64 {
+    let z = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

@@ -2,9 +2,9 @@
 
 use tier6_units::{ByteTime, SimTime};
 
-use crate::network::MessageId;
-use crate::paxi::{Class, Segments};
-use crate::rc_link::{Sequence, Urgency};
+use tier6_g5::network::MessageId;
+use tier6_g5::paxi::{Class, Segments};
+use tier6_g5::rc_link::{Sequence, Urgency};
 
 use super::Control;
 

@@ -2,8 +2,8 @@
 
 use tier6_units::SimTime;
 
-use crate::network::{Context, Notice};
-use crate::rc_link::{Answer, QueuePairFatal, Reaction, Sequence, Urgency};
+use tier6_g5::network::{Context, Notice};
+use tier6_g5::rc_link::{Answer, QueuePairFatal, Reaction, Sequence, Urgency};
 
 use super::packet::{Load, Mark, Packet, Way};
 use super::{Control, LayeredEvent, LayeredNetwork};

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use tier6_system::Vertex;
 use tier6_units::SimTime;
 
-use crate::congestion::{ByteBudget, DcqcnSender, NoticeMerge};
-use crate::network::PathId;
-use crate::rc_link::{CreditPool, RcReceiver, RcSender};
-use crate::{CreditScope, Fabric, G5Parameters, RateControl};
+use tier6_g5::congestion::{ByteBudget, DcqcnSender, NoticeMerge};
+use tier6_g5::network::PathId;
+use tier6_g5::rc_link::{CreditPool, RcReceiver, RcSender};
+use tier6_g5::{CreditScope, Fabric, G5Parameters, RateControl};
 
 /// A queue pair.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use tier6_units::SimTime;
 
-use crate::network::Context;
-use crate::rc_link::Returned;
-use crate::switch::{Arrival, PauseSignal};
+use tier6_g5::network::Context;
+use tier6_g5::rc_link::Returned;
+use tier6_g5::switch::{Arrival, PauseSignal};
 
 use super::packet::{Entered, Mark};
 use super::{LayeredEvent, LayeredNetwork};
