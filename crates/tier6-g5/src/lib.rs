@@ -36,7 +36,6 @@ pub use fault::Fault;
 pub use fidelity::Fidelity;
 pub use flow::{EndGroup, FlowEvent, FlowNetwork, Passed};
 pub use packet::{PacketEvent, PacketNetwork};
-pub use layered::{Control, LayeredEvent, LayeredNetwork};
 pub use parameters::{
     AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
