@@ -6,7 +6,7 @@ use tier6_fit::{
     AnalysisOptions, Anchored, CalibrateOptions, Observed, analyze_run, calibrate, plan_sizes,
 };
 use tier6_measure::{Placement, read, read_index};
-use tier6_system::{FabricSpec, SystemSpec, preset};
+use tier6_system::preset;
 use tier6_units::Bytes;
 
 fn text(name: &str) -> String {
@@ -41,28 +41,10 @@ fn load(id: &str) -> Observed {
     found.forced(algorithm, protocol)
 }
 
-/// The preset, its network as one non-blocking switch: Slingshot routes adaptively, and the
-/// shortest routes of a dragonfly would share a cable between two routers.
-fn system(name: &str) -> SystemSpec {
-    let mut system = preset(name).unwrap();
-    for tier in &mut system.tiers {
-        if matches!(tier.fabric, FabricSpec::Dragonfly(_)) {
-            tier.fabric = FabricSpec::Crossbar {
-                switch: "cloud-network".into(),
-                planes: 1,
-            };
-        }
-    }
-    system
-}
-
 /// A set, its system, and the most that its RMSPE in sample may be, in percent.
 fn check(id: &str, name: &str, in_sample_pct: f64) {
-    let (system, mut set) = (system(name), load(id));
-    if !system.is_multi_node() {
-        // What joins the trays of a rack is one node of the system.
-        set.call.nodes = 1;
-    }
+    let (system, mut set) = (preset(name).unwrap(), load(id));
+    set.call = set.call.on(&system);
     let made = calibrate(&system, &[set], &CalibrateOptions::STANDARD).unwrap();
     eprintln!(
         "{id}: in sample {:.2} %, held out {:?} %, {} sizes disturbed",
@@ -111,7 +93,7 @@ fn pcie_is_met() {
 fn scales(name: &str, train: &[&str], test: &str, mape_pct: f64) {
     let train: Vec<Observed> = train.iter().map(|id| load(id)).collect();
     let test = load(test);
-    let made = calibrate(&system(name), &train, &CalibrateOptions::STANDARD).unwrap();
+    let made = calibrate(&preset(name).unwrap(), &train, &CalibrateOptions::STANDARD).unwrap();
     let sizes: Vec<Bytes> = test.points.iter().map(|point| point.bytes).collect();
     let predicted = made.forecast(&test.call, &sizes).unwrap();
     let (mut inside, mut sum, mut n) = (0, 0.0, 0);
@@ -169,7 +151,7 @@ fn five_planned_sizes_predict_the_others_better_than_straight_lines() {
         ("gh200_ar_4gpu_1node_alps_ofi1130", "gh200-x4-slingshot"),
         ("h200_ar_8gpu_azure", "h200-x8"),
     ] {
-        let (system, set) = (system(name), load(id));
+        let (system, set) = (preset(name).unwrap(), load(id));
         let sizes: Vec<Bytes> = set.points.iter().map(|point| point.bytes).collect();
         let five = plan_sizes(&system, &set.call, &sizes, 5).unwrap();
         let known = set.only(|_, point| five.contains(&point.bytes));
