@@ -2,7 +2,7 @@
 //! found: by exact time, then by what they concern. Trains and single packets therefore meet the
 //! same events in the same order.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::fine::Fine;
@@ -41,29 +41,59 @@ pub(crate) enum Event {
 
 #[derive(Debug, Default)]
 pub(crate) struct Calendar {
-    heap: BinaryHeap<Reverse<(Fine, Event)>>,
+    heap: BinaryHeap<Entry>,
+}
+
+/// An event at its time; the greatest is the first to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    time: Fine,
+    event: Event,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Ties are rare, so what the events are is looked at last.
+        match other.time.cmp(&self.time) {
+            Ordering::Equal => other.event.cmp(&self.event),
+            order => order,
+        }
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    fn lt(&self, other: &Self) -> bool {
+        self.time > other.time || self.time == other.time && self.event > other.event
+    }
+
+    fn le(&self, other: &Self) -> bool {
+        !other.lt(self)
+    }
 }
 
 impl Calendar {
     pub(crate) fn add(&mut self, time: Fine, event: Event) {
-        self.heap.push(Reverse((time, event)));
+        self.heap.push(Entry { time, event });
     }
 
     pub(crate) fn peek(&self) -> Option<(Fine, Event)> {
-        self.heap.peek().map(|Reverse(entry)| *entry)
+        self.heap.peek().map(|entry| (entry.time, entry.event))
     }
 
     /// Returns the credits that are on their way back.
     pub(crate) fn credits(&self) -> u32 {
-        let events = self.heap.iter();
-        let credits = events.map(|Reverse((_, event))| match event {
-            Event::Credit(_, credits) => *credits,
+        let credits = self.heap.iter().map(|entry| match entry.event {
+            Event::Credit(_, credits) => credits,
             _ => 0,
         });
         credits.sum()
     }
 
     pub(crate) fn pop(&mut self) -> Option<(Fine, Event)> {
-        self.heap.pop().map(|Reverse(entry)| entry)
+        self.heap.pop().map(|entry| (entry.time, entry.event))
     }
 }
