@@ -22,6 +22,7 @@ mod model;
 mod observed;
 mod rank;
 mod report;
+mod simulated;
 mod site;
 mod sizes;
 mod solve;
@@ -30,6 +31,7 @@ pub use anchored::Anchored;
 pub use forecast::{Forecast, Miss, forecast};
 pub use observed::{Call, Observed, ObservedError, ObservedPoint};
 pub use report::{Calibration, Fitted, Refused, SetFit};
+pub use simulated::{calibrate_simulated, forecast_simulated};
 pub use sizes::plan_sizes;
 
 use site::Sites;

@@ -37,7 +37,7 @@ pub use analyze::{AnalysisOptions, analyze, analyze_run};
 pub use calibrate::{
     Anchored, CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Fitted, Forecast,
     HeldOut, Method, Miss, Observed, ObservedError, ObservedPoint, Refused, SetFit,
-    UnknownMethodError, calibrate, forecast, plan_sizes,
+    UnknownMethodError, calibrate, calibrate_simulated, forecast, forecast_simulated, plan_sizes,
 };
 pub use cliff::{Cliff, find_cliffs};
 pub use compare::{

@@ -93,8 +93,9 @@ pub fn validation_markdown(report: &ValidationReport) -> String {
     }
     let sets: Vec<&SetValidation> = report.sets.iter().collect();
     let _ = write!(out, "## Sets\n\n{}\n", sets_grid(&sets).markdown());
-    let asks_math = offered(&sets).contains(&Engine::Math);
-    if let Some(grid) = documents_grid(&report.sets).filter(|_| asks_math) {
+    let asked = offered(&sets);
+    let is_theirs = asked.contains(&Engine::Math) || asked.contains(&Engine::G5);
+    if let Some(grid) = documents_grid(&report.sets).filter(|_| is_theirs) {
         let _ = write!(
             out,
             "## Figures of the source documents\n\nTheirs are in sample: fitted on the points that they are scored on.\n\n{}\n",
@@ -228,7 +229,7 @@ fn documents_grid(sets: &[SetValidation]) -> Option<Grid> {
     let ours = |set: &SetValidation, figure: &DocumentFigure, pick: fn(&Score) -> Errors| {
         let engine = match figure.engine {
             DocumentEngine::Math => Engine::Math,
-            DocumentEngine::G5 => return None,
+            DocumentEngine::G5 => Engine::G5,
         };
         let errors = pick(score(set, engine)?);
         match figure.band {

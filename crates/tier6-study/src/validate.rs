@@ -140,8 +140,8 @@ pub struct Spread {
     pub p90: f64,
 }
 
-/// Validates engines and all yardsticks on every set. [`Engine::Math`] scores those whose system
-/// and call are known.
+/// Validates engines and all yardsticks on every set. [`Engine::Math`] and [`Engine::G5`]
+/// score those whose system and call are known.
 pub fn validate(sets: &[MeasuredSet], holdout: Holdout, asked: &[Engine]) -> ValidationReport {
     let is_asked = |engine: &Engine| engine.role() == Role::Yardstick || asked.contains(engine);
     let engines: Vec<Engine> = Engine::ALL.into_iter().filter(is_asked).collect();

@@ -29,7 +29,7 @@ pub struct ValidateRequest<'a> {
 ///
 /// # Errors
 ///
-/// When no input can be read, none holds a measured size, or Math is asked for without a system.
+/// When no input can be read, none holds a measured size, or Math or G5 is asked for without a system.
 pub fn validate(
     request: &ValidateRequest<'_>,
     progress: &mut dyn Progress,
@@ -47,9 +47,12 @@ pub fn validate(
             sets.extend(sets_of(set.id, &parsed.value, system.as_ref()));
         }
     } else {
-        if request.engines.contains(&Engine::Math) && named.is_none() {
+        let on_system = |engine: &&Engine| matches!(engine, Engine::Math | Engine::G5);
+        let asked = request.engines.iter().find(on_system);
+        if let Some(engine) = asked.filter(|_| named.is_none()) {
+            let name = engine.name();
             return Err(Error::Usage {
-                message: "engine `math` needs the system that was measured".to_owned(),
+                message: format!("engine `{name}` needs the system that was measured"),
                 hint: Some("add `--system NAME`; `tier6 systems` lists them".to_owned()),
             });
         }

@@ -3,7 +3,8 @@
 
 use super::Machine;
 use tier6_fit::{
-    CalibrateOptions, Call, KnownPoint, Observed, Predictor, calibrate, forecast, segment_starts,
+    CalibrateOptions, Call, HeldOut, KnownPoint, Observed, Predictor, calibrate,
+    calibrate_simulated, forecast, forecast_simulated, segment_starts,
 };
 use tier6_stats::{LineFit, Weighting, fit_line_non_negative};
 use tier6_system::SystemSpec;
@@ -18,6 +19,9 @@ pub enum Engine {
     /// The closed forms of the Math engine on the described system, its constants calibrated on
     /// the points.
     Math,
+    /// The event-driven engine on the described system, its constants calibrated on the points by
+    /// simulating.
+    G5,
     /// T = alpha + n/beta through all points, relative loss.
     OneLine,
     /// One such line per detected segment; a segment reaches up to the first point of the next.
@@ -37,9 +41,10 @@ pub enum Role {
 
 impl Engine {
     /// All, the offered ones first.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Fit,
         Self::Math,
+        Self::G5,
         Self::OneLine,
         Self::SegmentLines,
         Self::LogLog,
@@ -50,6 +55,7 @@ impl Engine {
         match self {
             Self::Fit => "fit",
             Self::Math => "math",
+            Self::G5 => "g5",
             Self::OneLine => "one_line",
             Self::SegmentLines => "segment_lines",
             Self::LogLog => "log_log",
@@ -61,6 +67,7 @@ impl Engine {
         match self {
             Self::Fit => "tier6 fit",
             Self::Math => "Math, calibrated",
+            Self::G5 => "G5, calibrated",
             Self::OneLine => "one line",
             Self::SegmentLines => "line per segment",
             Self::LogLog => "log-log interpolation",
@@ -70,7 +77,7 @@ impl Engine {
     /// Returns whether it is offered.
     pub const fn role(self) -> Role {
         match self {
-            Self::Fit | Self::Math => Role::Engine,
+            Self::Fit | Self::Math | Self::G5 => Role::Engine,
             Self::OneLine | Self::SegmentLines | Self::LogLog => Role::Yardstick,
         }
     }
@@ -79,7 +86,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Says why it cannot be: too few points, or a machine that Math does not know.
+    /// Says why it cannot be: too few points, or a machine that is not described.
     pub(crate) fn train(
         self,
         points: &[KnownPoint],
@@ -93,6 +100,7 @@ impl Engine {
         let trained = match self {
             Self::Fit => Predictor::fit(points).ok().map(Trained::Fit),
             Self::Math => return train_math(points, machine),
+            Self::G5 => return train_g5(points, machine),
             Self::OneLine => line(0, points.len()).map(|line| Trained::Lines(vec![(0.0, line)])),
             Self::SegmentLines => segment_starts(&sizes, &times).and_then(|starts| {
                 let ends = starts.iter().skip(1).copied().chain([points.len()]);
@@ -121,12 +129,37 @@ fn train_math(points: &[KnownPoint], machine: Option<&Machine>) -> Result<Traine
     Ok(Trained::Math(Box::new((calibration.system, call))))
 }
 
+/// Most ranks of a call that is simulated: a calibration runs it thousands of times.
+const SIMULATED_RANKS_MAX: u32 = 64;
+
+/// The same by simulating.
+fn train_g5(points: &[KnownPoint], machine: Option<&Machine>) -> Result<Trained, String> {
+    let machine = machine.ok_or("no system describes its machine")?;
+    let call = machine.call;
+    if call.ranks > SIMULATED_RANKS_MAX {
+        let ranks = call.ranks;
+        return Err(format!(
+            "{ranks} ranks, at most {SIMULATED_RANKS_MAX} are simulated here"
+        ));
+    }
+    let observed = Observed::of_known("set", call, points);
+    let options = CalibrateOptions {
+        held_out: HeldOut::Untested,
+        ..CalibrateOptions::STANDARD
+    };
+    let calibration = calibrate_simulated(&machine.system, &[observed], &options)
+        .map_err(|error| error.to_string())?;
+    Ok(Trained::G5(Box::new((calibration.system, call))))
+}
+
 /// An engine that was fitted.
 #[derive(Debug, Clone)]
 pub(crate) enum Trained {
     Fit(Predictor),
     /// A calibrated system, and the call on it.
     Math(Box<(SystemSpec, Call)>),
+    /// The same, simulated.
+    G5(Box<(SystemSpec, Call)>),
     /// Lines by the smallest size that each is for, ascending.
     Lines(Vec<(f64, LineFit)>),
     /// ln size, ln time; at least two, ascending.
@@ -149,6 +182,12 @@ impl Trained {
             Self::Math(site) => {
                 let (system, call) = site.as_ref();
                 let forecasts = forecast(system, call, sizes).map_err(|error| error.to_string())?;
+                forecasts.iter().map(|one| one.time.get()).collect()
+            }
+            Self::G5(site) => {
+                let (system, call) = site.as_ref();
+                let forecasts = forecast_simulated(system, call, sizes);
+                let forecasts = forecasts.map_err(|error| error.to_string())?;
                 forecasts.iter().map(|one| one.time.get()).collect()
             }
             Self::Lines(lines) => each(&|bytes| {
