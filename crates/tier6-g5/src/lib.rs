@@ -41,6 +41,7 @@ pub use parameters::{
     Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
     TargetClamp,
 };
+pub use platform::moved;
 pub use program::{
     Action, Dependency, ExchangeOrder, ExchangeProgram, Instruction, Lowered, Needs, Program,
     ProgramError, Relabelled, RingPace, RingProgram, instructions,

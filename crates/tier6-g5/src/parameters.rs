@@ -77,8 +77,6 @@ pub struct Paxi {
     pub segment: u32,
     /// Requests of a chip, over all its ports, that may await their response.
     pub outstanding: u32,
-    /// Arbitration weights of requests, responses and multicasts.
-    pub weights: [u32; 3],
 }
 
 /// The reliable connected link layer: frames, credits, acknowledgement, retransmission.
@@ -94,9 +92,6 @@ pub struct RcLink {
     pub window: u32,
     /// What is sent again after a loss.
     pub recovery: Recovery,
-    /// Virtual channels of a link. Requests, responses and multicasts share as few as there are,
-    /// in this order: with one, requests and responses can wait for each other for ever.
-    pub virtual_channels: u32,
     /// Credits of a receive buffer.
     pub credits: Option<Credits>,
     /// How acknowledgements are merged.
@@ -116,7 +111,7 @@ pub struct RcLink {
 pub struct Credits {
     /// Size of a credit in bytes.
     pub unit: u32,
-    /// Credits of a virtual channel.
+    /// Credits of a buffer.
     pub count: u32,
     /// How often credits are returned; zero for at once.
     pub period: SimTime,

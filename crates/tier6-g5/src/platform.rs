@@ -79,12 +79,29 @@ impl G5Parameters {
             Some(share) => share.value,
             None => share_prior(topology, protocol),
         };
+        // An engine takes so much data; flags come on top.
+        let split = match base.cdma.split {
+            CdmaSplit::All => CdmaSplit::All,
+            CdmaSplit::Per(size) => CdmaSplit::Per(moved(Bytes::new(size), share).get()),
+        };
         let cdma = Cdma {
             sync: time_or(message.sync.clone(), base.cdma.sync),
+            split,
             ..base.cdma
         };
         Some((Self { cdma, ..base }, share))
     }
+}
+
+/// Returns the bytes that move for so much data, of which it is a share; up to the next whole one.
+pub fn moved(data: Bytes, share: Efficiency) -> Bytes {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a size, some times as large; saturates"
+    )]
+    let bytes = (data.as_f64() / share.get()).ceil() as u64;
+    Bytes::new(bytes)
 }
 
 /// What the links of the first tier leave for data.
@@ -184,13 +201,11 @@ fn paxi(given: &G5Spec, topology: &Topology) -> Option<Paxi> {
         latency,
         segment,
         outstanding,
-        weights,
     } = given;
     state.is_on().then(|| Paxi {
         latency: time_or(latency, prior.latency),
         segment: size_or(segment, prior.segment),
         outstanding: outstanding.unwrap_or(prior.outstanding),
-        weights: weights.unwrap_or(prior.weights),
     })
 }
 
@@ -201,11 +216,10 @@ const REORDER: u32 = 256;
 /// have all of them sent again. Selective recovery halves what sequence numbers can tell apart.
 fn rc_link(given: &G5Spec, paths: PathChoice) -> Option<RcLink> {
     let prior = RcLink::defaults();
-    let (recovery, overtaking) = match paths {
-        PathChoice::Spray | PathChoice::RoundRobin | PathChoice::SubFlows(_) => {
-            (RecoverySpec::Selective, REORDER)
-        }
-        PathChoice::PerFlow | PathChoice::Preferred => (RecoverySpec::GoBackN, 0),
+    let (recovery, overtaking) = if paths.reorders() {
+        (RecoverySpec::Selective, REORDER)
+    } else {
+        (RecoverySpec::GoBackN, 0)
     };
     let RcLinkSpec {
         state,
@@ -215,7 +229,6 @@ fn rc_link(given: &G5Spec, paths: PathChoice) -> Option<RcLink> {
         window,
         recovery: said,
         reorder,
-        virtual_channels,
         credits,
         ack_merge,
         ack,
@@ -243,7 +256,6 @@ fn rc_link(given: &G5Spec, paths: PathChoice) -> Option<RcLink> {
                 reorder: reorder.unwrap_or(overtaking),
             },
         },
-        virtual_channels: virtual_channels.unwrap_or(prior.virtual_channels),
         credits: credits_of(credits, prior.credits),
         ack: ack_merge.map_or(prior.ack, |merge| match merge {
             AckMergeSpec::Never => AckMerge::Never,

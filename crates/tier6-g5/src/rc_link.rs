@@ -3,8 +3,7 @@
 //!
 //! State machines without I/O: whoever moves the frames calls them with the time and does what
 //! they answer. A queue pair is an [`RcSender`] and an [`RcReceiver`]; an [`AckScanner`] merges the
-//! acknowledgements of all queue pairs of a chip; a [`CreditPool`] and a [`CreditReturn`] stand at
-//! the two ends of a buffer.
+//! acknowledgements of all queue pairs of a chip; a [`CreditPool`] stands before a buffer.
 //!
 //! Laws that they keep: go-back-N delivers (1−p)/(1−p+pW) of the line at loss p with W frames in
 //! flight; a window or a pool of C bytes carries min(B, C/T), T the time of its loop.
@@ -14,7 +13,7 @@ mod receiver;
 mod scanner;
 mod sender;
 
-pub use credit::{CreditPool, CreditReturn, Returned};
+pub use credit::CreditPool;
 pub use receiver::{Answer, RcReceiver, Reaction, Urgency};
 pub use scanner::AckScanner;
 pub use sender::{Frame, QueuePairFatal, RcSender, Slot, Transmission};

@@ -1,6 +1,5 @@
 //! Path choice against balls in bins (FACTS D.4): m flows of line rate on m equal paths.
 
-use tier6_g5::PathChoice;
 use tier6_g5::switch::PathChooser;
 
 /// Largest load of a path, throughput of the slowest flow, mean utilisation; all over seeds.
@@ -8,16 +7,11 @@ fn hashed(m: u32, sub_flows: u32) -> (f64, f64, f64) {
     let trials = 1_500;
     let (mut largest, mut slowest, mut used) = (0.0, 0.0, 0.0);
     for seed in 0..trials {
-        let choice = match sub_flows {
-            1 => PathChoice::PerFlow,
-            _ => PathChoice::SubFlows(sub_flows),
-        };
-        let chooser = PathChooser::new(choice, seed);
+        let chooser = PathChooser::new(seed);
         let mut load = vec![0_u32; m as usize];
         for flow in 0..m {
-            for packet in 0..u64::from(sub_flows) {
-                let path = chooser.choose(3, (flow, flow + m), packet, m).unwrap();
-                load[path as usize] += 1;
+            for sub_flow in 0..sub_flows {
+                load[chooser.choose((flow, flow + m), 0, sub_flow, m as usize)] += 1;
             }
         }
         let share = |load: u32| f64::from(load) / f64::from(sub_flows);
@@ -94,9 +88,9 @@ fn few_seeds_have_no_collision() {
         let trials = 100_000;
         let clean = (0..trials)
             .filter(|&seed| {
-                let chooser = PathChooser::new(PathChoice::PerFlow, seed);
+                let chooser = PathChooser::new(seed);
                 let used = (0..m).fold(0_u32, |used, flow| {
-                    used | 1 << chooser.choose(0, (flow, 100), 0, m).unwrap()
+                    used | 1 << chooser.choose((flow, 100), 0, 0, m as usize)
                 });
                 used.count_ones() == m
             })
@@ -109,33 +103,4 @@ fn few_seeds_have_no_collision() {
             "{m}: {got} for {percent}"
         );
     }
-}
-
-#[test]
-fn packets_in_turn_are_even_and_sprayed_ones_nearly() {
-    let count = |choice, seed| {
-        let chooser = PathChooser::new(choice, seed);
-        let mut load = [0_u32; 8];
-        for packet in 0..8_000 {
-            load[chooser.choose(1, (5, 9), packet, 8).unwrap() as usize] += 1;
-        }
-        load
-    };
-    for seed in 0..20 {
-        assert_eq!(count(PathChoice::RoundRobin, seed), [1000; 8]);
-        let sprayed = count(PathChoice::Spray, seed);
-        // Five standard deviations of a binomial.
-        assert!(
-            sprayed.iter().all(|&load| load.abs_diff(1000) < 150),
-            "{sprayed:?}"
-        );
-    }
-    assert_ne!(count(PathChoice::Spray, 1), count(PathChoice::Spray, 2));
-}
-
-#[test]
-fn a_preferred_path_is_not_hashed() {
-    let chooser = PathChooser::new(PathChoice::Preferred, 1);
-    assert_eq!(chooser.choose(0, (0, 1), 0, 4), None);
-    assert!(!chooser.reorders());
 }

@@ -71,8 +71,8 @@
 //! |---|---|
 //! | `[g5.cdma]` | `units`, `threads`, `split` = a size or `"all"`, `credits`, `start`, `sync`, `rate` |
 //! | `[g5.memory]` | `reduce`, `copy`: rates |
-//! | `[g5.paxi]` | `latency`, `segment`, `outstanding`, `weights` |
-//! | `[g5.rc_link]` | `overhead`, `headers` = `ip` or `compressed`, `sequence_bits`, `window`, `recovery` = `go_back_n` or `selective` (with `reorder`), `virtual_channels`, `ack_merge` = a time or `"never"`, `ack`, `timeout`, `retries`, `loss`; `credits` with `unit`, `count`, `period`, `scope` = `per_link` or `end_to_end` |
+//! | `[g5.paxi]` | `latency`, `segment`, `outstanding` |
+//! | `[g5.rc_link]` | `overhead`, `headers` = `ip` or `compressed`, `sequence_bits`, `window`, `recovery` = `go_back_n` or `selective` (with `reorder`), `ack_merge` = a time or `"never"`, `ack`, `timeout`, `retries`, `loss`; `credits` with `unit`, `count`, `period`, `scope` = `per_link` or `end_to_end` |
 //! | `[g5.ll]`, `[g5.ll128]` | `sync`, `share`: messages of these protocols; the rest is Simple's |
 //! | `[g5.switch]` | `buffer`, `threshold`; `pfc` with `reserve`, `resume`, `headroom`; `ecn` with `k_min`, `k_max`, `p_max` |
 //! | `[g5.paths]` | `choice` = `preferred`, `per_flow`, `sub_flows` (with `flows`), `spray` or `round_robin`; no `enabled` |

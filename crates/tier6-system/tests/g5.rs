@@ -27,7 +27,6 @@ copy = "2000 GB/s"
 latency = "0.15us"
 segment = "1344 B"
 outstanding = 512
-weights = [8, 8, 256]
 [g5.ll]
 sync = "0.1 us"
 share = 0.5
@@ -40,7 +39,6 @@ sequence_bits = 12
 window = 2000
 recovery = "selective"
 reorder = 64
-virtual_channels = 8
 ack_merge = "0.25us"
 ack = "64 B"
 timeout = "1 ms"
@@ -156,7 +154,6 @@ fn what_means_nothing_is_refused_with_the_way_out() {
             "split = \"0 B\"",
             "expected 1 B to more",
         ),
-        ("[8, 8, 256]", "[8, 256]", "the weights of requests"),
         (
             "\"1344 B\"",
             "\"2 MiB\"",

@@ -10,6 +10,7 @@ use super::tree::SwitchTree;
 use super::{Fabric, FabricError, FabricLinkId, PathRequest, Service, TreePath, Use};
 use crate::PathChoice;
 use crate::network::PathId;
+use crate::switch::PathChooser;
 
 /// Equal routes among which a path is chosen; more exist only in huge fabrics.
 const ROUTES_MAX: usize = 256;
@@ -68,15 +69,13 @@ impl Fabric<'_> {
             }
             PathChoice::PerFlow => {
                 let routes = self.routes_between(from, to);
-                let chosen = self.hash(from, to, flow, 0) % routes.len() as u64;
-                let route = &routes[index(chosen)];
-                self.lay_route(from, route)
+                let chosen = self.choose((from, to), flow, 0, routes.len());
+                self.lay_route(from, &routes[chosen])
             }
             PathChoice::SubFlows(count) => {
                 let all = self.routes_between(from, to);
                 let sub_flows = (0..count.max(1)).map(|sub_flow| {
-                    let chosen = self.hash(from, to, flow, sub_flow) % all.len() as u64;
-                    all[index(chosen)].clone()
+                    all[self.choose((from, to), flow, sub_flow, all.len())].clone()
                 });
                 let routes: Vec<_> = sub_flows.collect();
                 self.lay_spread(from, &routes)
@@ -238,13 +237,9 @@ impl Fabric<'_> {
         PathId(id)
     }
 
-    /// A number that depends on the seed and the flow only.
-    fn hash(&self, from: ChipId, to: ChipId, flow: u32, sub_flow: u32) -> u64 {
-        let words = [from.get(), to.get(), flow, sub_flow];
-        let mixed = words.iter().fold(self.seed, |state, word| {
-            mix(state ^ u64::from(*word).wrapping_add(0x9e37_79b9_7f4a_7c15))
-        });
-        mix(mixed)
+    fn choose(&self, ends: (ChipId, ChipId), flow: u32, sub_flow: u32, routes: usize) -> usize {
+        let ends = (ends.0.get(), ends.1.get());
+        PathChooser::new(self.seed).choose(ends, flow, sub_flow, routes)
     }
 }
 
@@ -266,15 +261,4 @@ fn slower(byte: ByteTime, weight: f64) -> ByteTime {
     } else {
         ByteTime::at(GbPerSec::new(byte.rate().get() / weight))
     }
-}
-
-fn index(chosen: u64) -> usize {
-    usize::try_from(chosen).expect("Invariant: below a length")
-}
-
-/// Mixes the bits of a word (`SplitMix64`, Steele et al. 2014).
-const fn mix(word: u64) -> u64 {
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }

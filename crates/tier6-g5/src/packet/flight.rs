@@ -6,6 +6,7 @@ use super::ends::Ends;
 use super::fine::Fine;
 use super::train::{Mark, Room, Train};
 use crate::network::MessageId;
+use crate::paxi::Segments;
 
 /// How messages are cut and framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,10 +111,10 @@ impl Framing {
     pub(crate) fn cut(self, bytes: u64) -> (u32, u64, u64) {
         let most = u64::from(u32::MAX >> 2);
         let full = u64::from(self.segment.max(1)).max(bytes.div_ceil(most));
-        let packets = bytes.div_ceil(full).max(1);
-        let last = bytes - (packets - 1) * full;
-        let packets = u32::try_from(packets).expect("Invariant: segments grow with the message");
-        (packets, if packets == 1 { bytes } else { full }, last)
+        let segments = Segments::of(bytes, full);
+        let last = segments.count() - 1;
+        let packets = u32::try_from(last + 1).expect("Invariant: segments grow with the message");
+        (packets, segments.bytes(0), segments.bytes(last))
     }
 }
 

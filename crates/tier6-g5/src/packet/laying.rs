@@ -7,6 +7,7 @@ use tier6_units::{ByteTime, GbPerSec, SimTime};
 use super::lines::Lines;
 use super::route::{HopPlan, Route};
 use crate::network::{Message, PathId};
+use crate::paxi::Segments;
 use crate::{Fabric, LinkOf, Path, PathChoice, TreePath};
 
 /// What takes a path.
@@ -57,7 +58,7 @@ impl Ways {
             return lines.inject(message, &[(route, message.bytes)], now);
         }
         let segment = lines.segment();
-        let shares = self.shares(message.bytes.div_ceil(segment).max(1));
+        let shares = self.shares(Segments::of(message.bytes, segment).count());
         let mut left = message.bytes;
         let mut parts = Vec::new();
         for (route, share) in self.routes.iter().zip(shares) {

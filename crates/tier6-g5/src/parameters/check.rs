@@ -124,9 +124,6 @@ impl Paxi {
     fn check(&self) -> Result<(), ParameterError> {
         positive("paxi.segment", self.segment.into())?;
         positive("paxi.outstanding", self.outstanding.into())?;
-        for weight in self.weights {
-            positive("paxi.weights", weight.into())?;
-        }
         Ok(())
     }
 }
@@ -134,7 +131,6 @@ impl Paxi {
 impl RcLink {
     fn check(&self, segment: u32) -> Result<(), ParameterError> {
         positive("rc_link.window", self.window.into())?;
-        positive("rc_link.virtual_channels", self.virtual_channels.into())?;
         positive("rc_link.timeout", self.timeout.ps())?;
         within(
             "rc_link.sequence_bits",

@@ -64,7 +64,7 @@ impl Cdma {
 
 impl Paxi {
     /// Returns 0.15 us between the buses, encoding and decoding included, segments of 1,344 B, 512
-    /// outstanding requests for each port, weights 8 : 8 : 256 (FACTS A.2, A.4).
+    /// outstanding requests for each port (FACTS A.2, A.4).
     ///
     /// 512 · 1,344 B cover 13.8 us of round trip on a port of 50 GB/s.
     pub const fn defaults(ports: u32) -> Self {
@@ -72,16 +72,15 @@ impl Paxi {
             latency: ns(150),
             segment: 1344,
             outstanding: 512 * ports,
-            weights: [8, 8, 256],
         }
     }
 }
 
 impl RcLink {
-    /// Returns frames of 58 B around a segment, 8 virtual channels, 12-bit sequence numbers
-    /// (FACTS A.2) with all the window that they allow, and the 4,096 initial credits of source
-    /// document 004, here of 512 B. The scanner's visit, the timeout and the retries
-    /// (`InfiniBand`'s largest count) are priors.
+    /// Returns frames of 58 B around a segment, 12-bit sequence numbers (FACTS A.2) with all the
+    /// window that they allow, and the 4,096 initial credits of source document 004, here of
+    /// 512 B. The scanner's visit, the timeout and the retries (`InfiniBand`'s largest count) are
+    /// priors.
     pub const fn defaults() -> Self {
         Self {
             overhead: 58,
@@ -89,7 +88,6 @@ impl RcLink {
             sequence_bits: 12,
             window: 4095,
             recovery: Recovery::GoBackN,
-            virtual_channels: 8,
             credits: Some(Credits {
                 unit: 512,
                 count: 4096,

@@ -7,8 +7,6 @@
 //! Credits are counted, not sent: a lost packet's credits are returned with those of the next one
 //! that comes, as with the absolute counters that links exchange, so nothing leaks.
 
-use tier6_units::SimTime;
-
 use crate::Credits;
 
 /// The credits that a sender holds.
@@ -72,60 +70,5 @@ impl CreditPool {
     /// Returns the credits under way or in the receiver's buffer.
     pub const fn taken(&self) -> u32 {
         self.total - self.left
-    }
-}
-
-/// The credits that a receiver owes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CreditReturn {
-    period: SimTime,
-    owed: u32,
-}
-
-/// What becomes of freed credits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Returned {
-    /// So many go back now.
-    Now(u32),
-    /// They go back at this time, with those freed until then: call
-    /// [`CreditReturn::on_timer`].
-    At(SimTime),
-    /// They go back with those freed before.
-    Merged,
-}
-
-impl CreditReturn {
-    /// Returns a receiver that owes nothing.
-    pub const fn new(credits: &Credits) -> Self {
-        Self {
-            period: credits.period,
-            owed: 0,
-        }
-    }
-
-    /// Takes the credits of a packet that has left the buffer. They go back at the next multiple
-    /// of the period.
-    pub fn on_freed(&mut self, credits: u32, now: SimTime) -> Returned {
-        if self.period == SimTime::ZERO {
-            return Returned::Now(credits);
-        }
-        let was_clear = self.owed == 0;
-        self.owed += credits;
-        if !was_clear {
-            return Returned::Merged;
-        }
-        // A multiple that is now has passed.
-        let periods = now.ps() / self.period.ps() + 1;
-        Returned::At(self.period.times(periods))
-    }
-
-    /// Returns the credits that go back.
-    pub fn on_timer(&mut self) -> u32 {
-        std::mem::take(&mut self.owed)
-    }
-
-    /// Returns the credits that are to go back.
-    pub const fn owed(&self) -> u32 {
-        self.owed
     }
 }

@@ -25,8 +25,9 @@ impl EcnCurve {
 
 #[cfg(test)]
 mod tests {
+    use tier6_des::Random;
+
     use super::*;
-    use crate::switch::path::mix;
 
     const CURVE: EcnCurve = EcnCurve {
         k_min: 100,
@@ -48,9 +49,10 @@ mod tests {
     #[test]
     fn marks_come_as_often_as_the_curve_says() {
         for queue in [50, 101, 200, 300, 301, 1000] {
-            let draws = 100_000;
-            let marked = (0..draws).filter(|&i| CURVE.marks(queue, mix(i))).count();
-            let share = marked as f64 / draws as f64;
+            let (draws, mut random) = (100_000_u32, Random::new(queue));
+            let marked = (0..draws).filter(|_| CURVE.marks(queue, random.next_u64()));
+            let marked = marked.count();
+            let share = marked as f64 / f64::from(draws);
             assert!(
                 (share - CURVE.probability(queue)).abs() < 0.004,
                 "{queue}: {share}"

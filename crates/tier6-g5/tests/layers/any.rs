@@ -65,7 +65,6 @@ fn rc_link(draws: &mut Draws) -> RcLink {
         headers: Headers::Ip,
         window: draws.of(&[1, 3, 64, 2048]),
         recovery: draws.of(&[Recovery::GoBackN, Recovery::Selective { reorder: 3 }]),
-        virtual_channels: draws.of(&[1, 8]),
         credits: draws.of(&[None, Some(credits)]),
         ack: draws.of(&[AckMerge::Never, AckMerge::Every(SimTime::from_ps(77_000))]),
         ack_bytes: draws.of(&[0, 0, 84]),
@@ -88,7 +87,6 @@ fn parameters(draws: &mut Draws) -> G5Parameters {
             latency: SimTime::from_ps(draws.of(&[0, 150_000])),
             segment: draws.of(&[200, 1_344]),
             outstanding: draws.of(&[1, 20, 5_000]),
-            weights: [8, 8, 256],
         });
     }
     if draws.below(4) > 0 {

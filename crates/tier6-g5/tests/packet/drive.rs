@@ -80,7 +80,6 @@ pub fn framed() -> G5Parameters {
         latency: SimTime::ZERO,
         segment: SEGMENT,
         outstanding: 1 << 20,
-        ..Paxi::defaults(1)
     });
     parameters.rc_link = Some(RcLink {
         overhead: OVERHEAD,

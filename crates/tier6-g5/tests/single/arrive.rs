@@ -3,7 +3,6 @@
 use tier6_units::SimTime;
 
 use tier6_g5::network::Context;
-use tier6_g5::rc_link::Returned;
 use tier6_g5::switch::{Arrival, PauseSignal};
 
 use super::packet::{Entered, Mark};
@@ -39,7 +38,7 @@ impl LayeredNetwork {
             }
         }
         let port = &mut self.ports[link as usize];
-        port.push(packet, arrived.load.class(), arrived.wire);
+        port.push(packet, arrived.wire);
         if let Some(timeline) = context.timeline.as_deref_mut() {
             let id = tier6_system::LinkId::new(link);
             timeline.queues.push((id, now, port.queued));
@@ -91,7 +90,7 @@ impl LayeredNetwork {
         self.free_credits(entered.link, entered.credits, now, context);
     }
 
-    /// Credits of a link are free again: they go back now, or with others.
+    /// Credits of a link are free again: they go back at the next multiple of the period.
     pub(super) fn free_credits<E: From<LayeredEvent>>(
         &mut self,
         link: u32,
@@ -99,34 +98,15 @@ impl LayeredNetwork {
         now: SimTime,
         context: &mut Context<'_, E>,
     ) {
-        let port = &mut self.ports[link as usize];
-        let latency = port.latency;
-        let Some(owed) = port.owed.as_mut().filter(|_| credits > 0) else {
+        let port = &self.ports[link as usize];
+        let Some(period) = port.period.filter(|_| credits > 0) else {
             return;
         };
-        match owed.on_freed(credits, now) {
-            Returned::Now(credits) => {
-                let event = LayeredEvent::Credit(link, credits);
-                context.agenda.at(now + latency, event.into());
-            }
-            Returned::At(time) => {
-                let event = LayeredEvent::CreditTimer(link);
-                context.agenda.at(time, event.into());
-            }
-            Returned::Merged => {}
-        }
-    }
-
-    pub(super) fn on_credit_timer<E: From<LayeredEvent>>(
-        &mut self,
-        link: u32,
-        now: SimTime,
-        context: &mut Context<'_, E>,
-    ) {
-        let port = &mut self.ports[link as usize];
-        if let Some(owed) = &mut port.owed {
-            let event = LayeredEvent::Credit(link, owed.on_timer());
-            context.agenda.at(now + port.latency, event.into());
-        }
+        let back = match period.ps() {
+            0 => now,
+            ps => period.times(now.ps().div_ceil(ps)),
+        };
+        let event = LayeredEvent::Credit(link, credits);
+        context.agenda.at(back + port.latency, event.into());
     }
 }

@@ -27,7 +27,7 @@ use tier6_units::{ByteTime, SimTime};
 use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
 use tier6_g5::paxi::Outstanding;
 use tier6_g5::rc_link::{AckScanner, Missing, Sequence};
-use tier6_g5::switch::{PathChooser, SwitchBuffer};
+use tier6_g5::switch::SwitchBuffer;
 use tier6_g5::{AckMerge, Fabric, G5Parameters, LinkAccount, Wait};
 
 use packet::{Flights, Packets};
@@ -94,8 +94,6 @@ pub enum LayeredEvent {
     Resume(u32),
     /// So many credits of a link come back.
     Credit(u32, u32),
-    /// Credits of a link are due to be sent back.
-    CreditTimer(u32),
     /// The scanner of a chip visits a queue pair.
     Scan(u32),
     /// The acknowledgement of a queue pair may be overdue.
@@ -149,10 +147,6 @@ impl LayeredNetwork {
     fn draw(&mut self) -> u64 {
         self.drawn += 1;
         mix(self.seed ^ mix(self.drawn))
-    }
-
-    fn chooser(&self) -> PathChooser {
-        PathChooser::new(self.parameters.paths, self.seed)
     }
 
     /// Returns the queue pair of a path.
@@ -276,7 +270,6 @@ impl Network for LayeredNetwork {
                 self.ports[link as usize].restore(credits);
                 self.serve(link, now, context);
             }
-            LayeredEvent::CreditTimer(link) => self.on_credit_timer(link, now, context),
             LayeredEvent::Scan(chip) => self.on_scan(chip, now, context),
             LayeredEvent::Timeout(pair) => self.on_timeout(pair, now, context),
             LayeredEvent::Rate(pair) => self.on_rate(pair, now, context),

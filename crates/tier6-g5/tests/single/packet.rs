@@ -3,7 +3,7 @@
 use tier6_units::{ByteTime, SimTime};
 
 use tier6_g5::network::MessageId;
-use tier6_g5::paxi::{Class, Segments};
+use tier6_g5::paxi::Segments;
 use tier6_g5::rc_link::{Sequence, Urgency};
 
 use super::Control;
@@ -57,15 +57,6 @@ pub(super) enum Load {
         urgency: Urgency,
     },
     Control(Control),
-}
-
-impl Load {
-    pub(super) fn class(self) -> Class {
-        match self {
-            Self::Frame { .. } => Class::Request,
-            Self::Control(_) => Class::Response,
-        }
-    }
 }
 
 /// A message on its way.

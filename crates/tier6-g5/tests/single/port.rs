@@ -6,8 +6,7 @@ use tier6_system::{Link, Topology, Vertex};
 use tier6_units::{ByteTime, SimTime};
 
 use tier6_g5::network::MessageId;
-use tier6_g5::paxi::{Arbiter, Class};
-use tier6_g5::rc_link::{CreditPool, CreditReturn};
+use tier6_g5::rc_link::CreditPool;
 use tier6_g5::switch::SwitchBuffer;
 use tier6_g5::{CreditScope, Ecn, FabricLink, G5Parameters, LinkAccount, Pfc, SwitchQueue};
 
@@ -28,10 +27,9 @@ pub(super) struct Port {
     pub(super) input: usize,
     /// Marks that a queue here sets: only in switches.
     pub(super) ecn: Option<Ecn>,
-    /// Packets that came from other links, by class.
-    queues: [VecDeque<u32>; 3],
-    arbiter: Arbiter,
-    /// Bytes in the queues.
+    /// Packets that came from other links.
+    pub(super) queue: VecDeque<u32>,
+    /// Bytes in the queue.
     pub(super) queued: u64,
     /// Queue pairs whose next frame goes over this link, in turn.
     pub(super) locals: VecDeque<u32>,
@@ -44,7 +42,8 @@ pub(super) struct Port {
     /// When it looks for something to send, if that is set.
     wake: Option<SimTime>,
     pub(super) credits: Option<CreditPool>,
-    pub(super) owed: Option<CreditReturn>,
+    /// How often credits go back.
+    pub(super) period: Option<SimTime>,
     pub(super) account: LinkAccount,
 }
 
@@ -102,8 +101,7 @@ impl Port {
             to: id(wire.to.index()),
             input: input.expect("Invariant: a link ends where it ends"),
             ecn: parameters.queue.ecn.filter(|_| in_switch),
-            queues: [const { VecDeque::new() }; 3],
-            arbiter: Arbiter::new(parameters.paxi.map_or([1; 3], |paxi| paxi.weights)),
+            queue: VecDeque::new(),
             queued: 0,
             locals: VecDeque::new(),
             turn: Turn::Transit,
@@ -113,43 +111,26 @@ impl Port {
             blocked: None,
             wake: None,
             credits: credits.as_ref().map(CreditPool::new),
-            owed: credits.as_ref().map(CreditReturn::new),
+            period: credits.map(|credits| credits.period),
             account: LinkAccount::default(),
         }
     }
 
     /// Queues a packet that came from another link.
-    pub(super) fn push(&mut self, packet: u32, class: Class, wire: u64) {
-        self.queues[class as usize].push_back(packet);
+    pub(super) fn push(&mut self, packet: u32, wire: u64) {
+        self.queue.push_back(packet);
         self.queued += wire;
         self.account.peak_queue = self.account.peak_queue.max(self.queued);
     }
 
-    /// Returns the packet that goes next among those that pass through, and chooses no other
-    /// until it is popped.
-    pub(super) fn choose(&mut self) -> Option<(Class, u32)> {
-        let waiting = [0, 1, 2].map(|class: usize| self.queues[class].len() as u64);
-        let only = match waiting {
-            [_, 0, 0] => Some(Class::Request),
-            [0, _, 0] => Some(Class::Response),
-            [0, 0, _] => Some(Class::Multicast),
-            _ => self.arbiter.choose(waiting),
-        };
-        only.and_then(|class| Some((class, *self.queues[class as usize].front()?)))
-    }
-
-    pub(super) fn pop(&mut self, class: Class, wire: u64) {
-        self.queues[class as usize].pop_front();
+    pub(super) fn pop(&mut self, wire: u64) {
+        self.queue.pop_front();
         self.queued -= wire;
-    }
-
-    pub(super) fn queue(&self) -> impl Iterator<Item = u32> {
-        self.queues.iter().flatten().copied()
     }
 
     /// Returns whether something waits here.
     pub(super) fn has_work(&self) -> bool {
-        !self.locals.is_empty() || self.queue().next().is_some()
+        !self.locals.is_empty() || !self.queue.is_empty()
     }
 
     pub(super) fn pause(&mut self) {

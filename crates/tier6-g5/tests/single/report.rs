@@ -79,7 +79,7 @@ impl LayeredNetwork {
         let node = self.ports[link as usize].to;
         let mut waits = Vec::new();
         for (number, port) in (0..).zip(&self.ports) {
-            let mut queue = port.queue().map(|packet| self.packets.get(packet));
+            let mut queue = port.queue.iter().map(|packet| self.packets.get(*packet));
             let holds = |packet: super::packet::Packet| {
                 packet.entered.is_some_and(|entered| entered.link == link)
             };

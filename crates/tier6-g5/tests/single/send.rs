@@ -10,7 +10,7 @@ use tier6_g5::{Fabric, PathChoice};
 use super::packet::{Flight, Load, Mark, Packet, Way};
 use super::port::{Cause, State, Turn};
 use super::transmit::{Departure, exactly, near, span};
-use super::{LayeredEvent, LayeredNetwork};
+use super::{LayeredEvent, LayeredNetwork, mix};
 
 /// Payload of the pieces into which messages are cut that enter the links whole: links take
 /// turns between them. They have no headers.
@@ -48,7 +48,7 @@ impl LayeredNetwork {
         context: &mut Context<'_, E>,
     ) {
         let segment = self.parameters.paxi.map_or(PIECE, |paxi| paxi.segment);
-        let segments = Segments::of(message.bytes, segment);
+        let segments = Segments::of(message.bytes, segment.into());
         let ends = &mut self.pairs[pair as usize];
         let flight = Flight {
             message: message.id,
@@ -92,9 +92,8 @@ impl LayeredNetwork {
         let n_routes = self.pairs[pair as usize].n_routes;
         match self.parameters.paths {
             PathChoice::Spray => {
-                let flow = (pair, pair);
-                let route = self.chooser().choose(0, flow, number, n_routes);
-                route.unwrap_or(0)
+                let draw = mix(self.seed ^ mix(u64::from(pair) ^ mix(number)));
+                turn(draw, n_routes)
             }
             // Queue pairs begin at different routes, or all would be on the same one at a time.
             PathChoice::RoundRobin => turn(number + u64::from(pair), n_routes),
@@ -159,7 +158,7 @@ impl LayeredNetwork {
         context: &mut Context<'_, E>,
     ) -> bool {
         let port = &mut self.ports[link as usize];
-        let Some((class, packet)) = port.choose() else {
+        let Some(packet) = port.queue.front().copied() else {
             return false;
         };
         let Packet { wire, ready, .. } = self.packets.get(packet);
@@ -167,7 +166,7 @@ impl LayeredNetwork {
             port.block(now, Cause::Credit);
             return false;
         };
-        port.pop(class, wire);
+        port.pop(wire);
         let start = exactly(port.free.max(ready), now);
         let departure = Departure {
             packet,
@@ -295,7 +294,7 @@ impl LayeredNetwork {
             (Some(_), Some(rc_link)) => rc_link.overhead,
             (None, _) | (_, None) => 0,
         };
-        u64::from(flight.segments.bytes(number - flight.first)) + u64::from(overhead)
+        flight.segments.bytes(number - flight.first) + u64::from(overhead)
     }
 
     /// Sends the next frame of a queue pair that is ready.
@@ -318,7 +317,7 @@ impl LayeredNetwork {
         let at = ends.flight_of(number, &self.flights);
         let flight = self.flights.get(at);
         let wire = self.wire_of(&flight, number);
-        let payload = u64::from(flight.segments.bytes(number - flight.first));
+        let payload = flight.segments.bytes(number - flight.first);
         let is_last = number + 1 == flight.end();
         let ends = &mut self.pairs[pair as usize];
         if is_last && ends.reliable.is_none() {
@@ -390,11 +389,8 @@ fn turn(number: u64, n_routes: u32) -> u32 {
 /// Returns when the sender's engines have a segment ready for a link: its head, or later when its
 /// tail would not be in time.
 fn available(flight: &Flight, segment: u64, byte: ByteTime, wire: u64) -> SimTime {
-    let before = flight.segments.before(segment);
+    let before = segment * flight.segments.bytes(0);
     let head = span(flight.pace, before);
-    let tail = span(
-        flight.pace,
-        before + u64::from(flight.segments.bytes(segment)),
-    );
+    let tail = span(flight.pace, before + flight.segments.bytes(segment));
     flight.start + near(head.max(tail.saturating_sub(span(byte, wire))))
 }

@@ -103,8 +103,6 @@ pub struct PaxiSpec {
     pub segment: Option<Bytes>,
     /// Requests of a chip that may await their response.
     pub outstanding: Option<u32>,
-    /// Arbitration weights of requests, responses and multicasts.
-    pub weights: Option<[u32; 3]>,
 }
 
 /// `[g5.rc_link]`.
@@ -124,8 +122,6 @@ pub struct RcLinkSpec {
     pub recovery: Option<RecoverySpec>,
     /// By how many frames one may overtake another before that one counts as lost.
     pub reorder: Option<u32>,
-    /// Virtual channels of a link.
-    pub virtual_channels: Option<u32>,
     /// Credits of a receive buffer.
     pub credits: Option<CreditsSpec>,
     /// How acknowledgements are merged.
@@ -147,7 +143,7 @@ pub struct CreditsSpec {
     pub state: LayerState,
     /// Size of a credit.
     pub unit: Option<Bytes>,
-    /// Credits of a virtual channel.
+    /// Credits of a buffer.
     pub count: Option<u32>,
     /// How often they are returned; zero for at once.
     pub period: Option<Constant<Micros>>,

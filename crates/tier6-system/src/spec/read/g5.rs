@@ -81,18 +81,12 @@ fn read_memory(value: &Value<'_>) -> Result<MemorySpec, SystemError> {
 }
 
 fn read_paxi(value: &Value<'_>) -> Result<PaxiSpec, SystemError> {
-    let table = value.table(&["enabled", "latency", "segment", "outstanding", "weights"])?;
+    let table = value.table(&["enabled", "latency", "segment", "outstanding"])?;
     Ok(PaxiSpec {
         state: state(&table)?,
         latency: table.optional("latency", |time| time.constant())?,
         segment: table.optional("segment", |size| bytes_within(&size, 1, PACKET_MAX))?,
         outstanding: count(&table, "outstanding")?,
-        weights: table.optional("weights", |weights| {
-            let list = weights.list(|weight| Ok(weight.count(1)?.value))?;
-            <[u32; 3]>::try_from(list).map_err(|_| {
-                weights.bad("expected the weights of requests, responses and multicasts")
-            })
-        })?,
     })
 }
 
@@ -105,7 +99,6 @@ fn read_rc_link(value: &Value<'_>) -> Result<RcLinkSpec, SystemError> {
         "window",
         "recovery",
         "reorder",
-        "virtual_channels",
         "credits",
         "ack_merge",
         "ack",
@@ -125,7 +118,6 @@ fn read_rc_link(value: &Value<'_>) -> Result<RcLinkSpec, SystemError> {
             word.choice("way to recover", &recoveries)
         })?,
         reorder: table.optional("reorder", |frames| Ok(frames.count(0)?.value))?,
-        virtual_channels: count(&table, "virtual_channels")?,
         credits: table.optional("credits", |credits| read_credits(&credits))?,
         ack_merge: table.optional("ack_merge", |merge| {
             if merge.is_word("never") {

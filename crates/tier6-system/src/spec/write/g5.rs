@@ -1,6 +1,6 @@
 //! Writing of `[g5]`.
 
-use super::{Text, array};
+use super::Text;
 use crate::spec::g5::{
     AckMergeSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, DcqcnPreset, DcqcnSpec, G5Spec,
     HeadersSpec, LayerState, MemorySpec, PathRule, PaxiSpec, QueueSpec, RcLinkSpec, RecoverySpec,
@@ -96,9 +96,6 @@ impl Text {
         self.optional("latency", paxi.latency.as_ref());
         self.optional_bytes("segment", paxi.segment);
         self.optional_count("outstanding", paxi.outstanding);
-        if let Some(weights) = paxi.weights {
-            self.raw("weights", &array(weights.iter()));
-        }
     }
 
     fn rc_link(&mut self, link: &RcLinkSpec) {
@@ -109,7 +106,6 @@ impl Text {
         self.optional_count("window", link.window);
         self.optional_word("recovery", link.recovery.map(RecoverySpec::name));
         self.optional_count("reorder", link.reorder);
-        self.optional_count("virtual_channels", link.virtual_channels);
         match &link.ack_merge {
             Some(AckMergeSpec::Never) => self.string("ack_merge", "never"),
             Some(AckMergeSpec::Every(period)) => self.constant("ack_merge", period),

@@ -91,8 +91,6 @@ fn links(list: &mut List, g5: &G5Spec) {
         list.constant("latency", paxi.latency.as_ref());
         list.stated("segment", paxi.segment);
         list.stated("outstanding", paxi.outstanding);
-        let weights = paxi.weights.map(|[a, b, c]| format!("{a} : {b} : {c}"));
-        list.stated("weights", weights);
     }
     let Some(link) = &g5.rc_link else {
         return;
@@ -106,7 +104,6 @@ fn links(list: &mut List, g5: &G5Spec) {
     list.stated("window", link.window);
     list.stated("recovery", link.recovery.map(RecoverySpec::name));
     list.stated("reorder", link.reorder);
-    list.stated("virtual_channels", link.virtual_channels);
     match &link.ack_merge {
         Some(AckMergeSpec::Never) => list.stated("ack_merge", Some("never")),
         Some(AckMergeSpec::Every(period)) => list.constant("ack_merge", Some(period)),
