@@ -211,6 +211,8 @@ fn paxi(given: &G5Spec, topology: &Topology) -> Option<Paxi> {
 
 /// Frames by which one may overtake another where paths do not keep order.
 const REORDER: u32 = 256;
+/// Bits of a sequence number above which a window that nobody gave does not grow.
+const WINDOW_BITS: u32 = 16;
 
 /// Where packets of one flow overtake each other, a receiver that takes them in order only would
 /// have all of them sent again. Selective recovery halves what sequence numbers can tell apart.
@@ -238,9 +240,10 @@ fn rc_link(given: &G5Spec, paths: PathChoice) -> Option<RcLink> {
     } = given.rc_link.clone().unwrap_or_default();
     let recovery = said.unwrap_or(recovery);
     let sequence_bits = sequence_bits.unwrap_or(prior.sequence_bits);
+    let bits = sequence_bits.clamp(2, WINDOW_BITS);
     let most = match recovery {
-        RecoverySpec::GoBackN => prior.window,
-        RecoverySpec::Selective => 1 << sequence_bits.clamp(2, 31).saturating_sub(1),
+        RecoverySpec::GoBackN => (1 << bits) - 1,
+        RecoverySpec::Selective => 1 << (bits - 1),
     };
     state.is_on().then(|| RcLink {
         overhead: size_or(overhead, prior.overhead),
@@ -249,7 +252,7 @@ fn rc_link(given: &G5Spec, paths: PathChoice) -> Option<RcLink> {
             HeadersSpec::Compressed => Headers::Compressed,
         }),
         sequence_bits,
-        window: window.unwrap_or(prior.window.min(most)),
+        window: window.unwrap_or(most),
         recovery: match recovery {
             RecoverySpec::GoBackN => Recovery::GoBackN,
             RecoverySpec::Selective => Recovery::Selective {

@@ -12,11 +12,14 @@ use crate::number::{count, fixed, fixed_or_absent, significant, with_interval};
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
 use tier6_fit::{Calibration, Fitted, Refused, SetFit};
+use tier6_study::Engine;
 use tier6_units::Bytes;
 
 /// A calibration as it is shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CalibrationReport {
+    /// Whose constants.
+    pub engine: Engine,
     /// The calibration.
     pub calibration: Calibration,
     /// How well it predicts measured sizes that were set aside beforehand, if some were.
@@ -131,8 +134,12 @@ fn headline(report: &CalibrationReport) -> String {
     let calibration = &report.calibration;
     let points: usize = calibration.sets.iter().map(|set| set.points).sum();
     format!(
-        "{} by method `{}` on {}, {}: RMSPE {} % in sample, {} % held out",
+        "{}{} by method `{}` on {}, {}: RMSPE {} % in sample, {} % held out",
         calibration.system.name,
+        match report.engine {
+            Engine::G5 => " for the g5 engine",
+            _ => "",
+        },
         calibration.method,
         count(calibration.sets.len(), "sweep"),
         count(points, "size"),

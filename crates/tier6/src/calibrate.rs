@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use tier6_collective::{Algorithm, Collective, Protocol};
 use tier6_fit::{
     Anchored, CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Method, Observed,
-    SetFit, forecast, plan_sizes as choose_sizes,
+    SetFit, calibrate_simulated, forecast, plan_sizes as choose_sizes,
 };
 use tier6_measure::{Dataset, ReadOptions};
 use tier6_report::{
     CalibrationReport, PlanReport, SetAside, calibration_csv, calibration_json,
     calibration_markdown, calibration_table, plan_json, plan_table,
 };
-use tier6_study::MeasuredSet;
+use tier6_study::{Engine, MeasuredSet};
 use tier6_system::SystemSpec;
 use tier6_units::{Bytes, Micros, SizeRange};
 
@@ -28,6 +28,8 @@ pub struct CalibrateRequest<'a> {
     pub files: &'a [String],
     /// A preset's name, or a file.
     pub system: &'a str,
+    /// Whose constants: [`Engine::Math`] or [`Engine::G5`].
+    pub engine: Engine,
     /// How constants are found.
     pub method: Method,
     /// The algorithm that was forced in all inputs.
@@ -78,6 +80,7 @@ pub fn calibrate(
         },
         ..CalibrateOptions::STANDARD
     };
+    is_offered(request)?;
     let system = LoadedSystem::of(request.system)?.spec;
     let mut inputs = Inputs::read(request.files, &request.reading, progress)?;
     let mut observed = Vec::new();
@@ -98,8 +101,11 @@ pub fn calibrate(
         None => (observed, Vec::new()),
         Some(count) => split(&system, &observed, count)?,
     };
-    let calibration =
-        tier6_fit::calibrate(&system, &observed, &options).map_err(|error| refused(&error))?;
+    let calibration = match request.engine {
+        Engine::G5 => calibrate_simulated(&system, &observed, &options),
+        _ => tier6_fit::calibrate(&system, &observed, &options),
+    };
+    let calibration = calibration.map_err(|error| refused(&error))?;
     let set_aside = observed
         .iter()
         .zip(&aside)
@@ -107,10 +113,38 @@ pub fn calibrate(
         .map(|(planned, rest)| meet(&system, &calibration, planned, rest, &options))
         .collect::<Result<_, _>>()?;
     let report = CalibrationReport {
+        engine: request.engine,
         calibration,
         set_aside,
     };
     Ok((report, inputs.failures))
+}
+
+/// Refuses what no engine calibrates: the fit has no constants, and G5 is fitted by simulating,
+/// on all sizes.
+fn is_offered(request: &CalibrateRequest<'_>) -> Result<(), Error> {
+    let refused = |message: &str, hint: &str| {
+        Err(Error::Usage {
+            message: message.to_owned(),
+            hint: Some(hint.to_owned()),
+        })
+    };
+    match request.engine {
+        Engine::Math => Ok(()),
+        Engine::G5 if request.method != Method::Fit => refused(
+            "engine `g5` is calibrated by least squares alone",
+            "leave `--method` out",
+        ),
+        Engine::G5 if request.plan.is_some() => refused(
+            "engine `g5` is calibrated on all sizes of its data sets",
+            "leave `--plan` out, or give it without data sets",
+        ),
+        Engine::G5 => Ok(()),
+        Engine::Fit | Engine::OneLine | Engine::SegmentLines | Engine::LogLog => refused(
+            "only the engines `math` and `g5` have constants of a system",
+            "`tier6 analyze` fits one sweep by itself",
+        ),
+    }
 }
 
 /// Takes the sweeps of one data set.

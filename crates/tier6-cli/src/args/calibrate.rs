@@ -10,6 +10,7 @@ Examples:
   tier6 calibrate run.txt --system h100-x8 -o calibrated.toml
   tier6 calibrate 1node.txt 2node.txt 4node.txt --system a100-x8-ib-hdr -o calibrated.toml
   tier6 calibrate run.txt --system my-machine.toml --method b
+  tier6 calibrate run.txt --system h200-x8 --engine g5 -o calibrated.toml
   tier6 calibrate --system h100-x8 --plan 5 --sizes 8..8G:x2   # what to measure
   tier6 predict --system calibrated.toml --collective all_reduce
 ")]
@@ -26,6 +27,9 @@ pub struct Calibrate {
     /// A system of `tier6 systems`, or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     pub system: String,
+    /// Whose constants: the closed forms' (math), or the event-driven engine's (g5)
+    #[arg(long, value_name = "ENGINE", default_value = "math")]
+    pub engine: String,
     /// Components (a), pipelined hops (b), least squares (fit), or a grid
     #[arg(long, value_name = "METHOD", default_value = "fit")]
     pub method: String,

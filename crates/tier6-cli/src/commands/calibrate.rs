@@ -35,6 +35,7 @@ pub fn run(options: &Calibrate, terminal: &Terminal) -> Result<Exit, Failure> {
         &CalibrateRequest {
             files: &options.files,
             system: &options.system,
+            engine: tier6::parse_engine(&options.engine)?,
             method: tier6::parse_method(&options.method)?,
             algorithm: (options.algorithm.as_deref())
                 .map(tier6::parse_algorithm)

@@ -7,8 +7,8 @@
 //! goes, the rate and the fixed time of NVLS, and the protocols under which messages differ.
 //!
 //! Over how many engines a message goes, and which protocols there are, are choices, not numbers:
-//! every second size is predicted from the others, and the plainest of the choices that do so about
-//! as well as the best is taken.
+//! every second size is predicted from the others, and the plainest of the choices that do so, and
+//! describe all of them, about as well as the best is taken.
 //!
 //! Deliberately absent: queues, loss and congestion, of which an undisturbed call says nothing.
 
@@ -57,9 +57,8 @@ pub fn calibrate_simulated(
     let described = with_protocols(system);
     let ground = Ground::new(&described, &sorted, is_reduce_told(system, &sorted))?;
     let choice = choose::choose(&ground).ok_or(CalibrateError::NoPoints)?;
-    let start = vec![0.0; ground.keys.len()];
     let mut solution = ground
-        .settle(&start, choice.split, &choice.protocols)
+        .settle(&choice.logs, choice.split, &choice.protocols)
         .ok_or(CalibrateError::NoPoints)?;
     ground.give_back(&mut solution);
     let held_out = match options.held_out {

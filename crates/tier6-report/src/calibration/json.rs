@@ -12,6 +12,7 @@ pub fn calibration_json(report: &CalibrationReport) -> String {
     pretty(&CalibrationDto {
         schema: "tier6.calibration/1",
         system: &calibration.system.name,
+        engine: report.engine.name(),
         method: calibration.method.name(),
         rmspe_pct: calibration.rmspe_pct,
         held_out_rmspe_pct: calibration.held_out_rmspe_pct,
@@ -45,6 +46,7 @@ pub fn plan_json(report: &PlanReport) -> String {
 struct CalibrationDto<'a> {
     schema: &'static str,
     system: &'a str,
+    engine: &'static str,
     method: &'static str,
     rmspe_pct: f64,
     held_out_rmspe_pct: Option<f64>,

@@ -1,7 +1,8 @@
 //! Which form of the model: over how many engines a message goes, and which protocols there are.
 //!
 //! Every second size is predicted from the others, both ways round, on the lines of each form. The
-//! form with the least held-out error is taken, the plainest of those that are about as good.
+//! form with the least error is taken, held out and in sample together, and the plainest of those
+//! that are about as good: held out alone a few sizes choose by chance.
 
 use super::lines::{Ground, Lines};
 use crate::calibrate::SetFit;
@@ -9,7 +10,7 @@ use tier6_collective::Protocol;
 use tier6_system::SplitSpec;
 use tier6_units::Bytes;
 
-/// A form must be this much better held out than a plainer one.
+/// A form must be this much better than a plainer one.
 const GAIN_MIN: f64 = 0.05;
 /// Messages of one pass over all calls beyond which one form of split is tried only.
 const MESSAGES_MAX: u64 = 100_000;
@@ -20,6 +21,8 @@ pub(super) struct Choice {
     /// `None` for what the system says.
     pub(super) split: Option<SplitSpec>,
     pub(super) protocols: Vec<Protocol>,
+    /// Logarithms of constant / prior that a first fit of the form found.
+    pub(super) logs: Vec<f64>,
 }
 
 /// Returns the best form.
@@ -38,12 +41,18 @@ pub(super) fn choose(ground: &Ground<'_>) -> Option<Choice> {
             let Some(logs) = ground.fit(&lines, &around.logs, true) else {
                 continue;
             };
-            let errors = held_out(ground, &lines, &logs);
-            let squares = errors.iter().flatten().map(|error| error * error);
-            let total = squares.sum::<f64>().sqrt();
+            let unseen = held_out(ground, &lines, &logs);
+            let seen = in_sample(ground, &lines, &logs);
+            let errors = unseen.iter().flatten().chain(&seen);
+            let total = errors.map(|error| error * error).sum::<f64>().sqrt();
             let limit = best.as_ref().map(|(least, _)| least * (1.0 - GAIN_MIN));
             if limit.is_none_or(|limit| total < limit) {
-                best = Some((total, Choice { split, protocols }));
+                let choice = Choice {
+                    split,
+                    protocols,
+                    logs,
+                };
+                best = Some((total, choice));
             }
         }
     }
@@ -98,6 +107,17 @@ pub(super) fn held_out(ground: &Ground<'_>, lines: &Lines, from: &[f64]) -> Vec<
     }
     let rmspe = |(sum, n): &(f64, u32)| (*n > 0).then(|| 100.0 * (sum / f64::from(*n)).sqrt());
     squares.iter().map(rmspe).collect()
+}
+
+/// Returns the RMSPE per set on lines, in percent.
+fn in_sample(ground: &Ground<'_>, lines: &Lines, logs: &[f64]) -> Vec<f64> {
+    let times = ground.times(lines, logs);
+    let of_call = |(times, measured): (&Vec<f64>, &Vec<(Bytes, f64)>)| {
+        let errors = times.iter().zip(measured);
+        let squares = errors.map(|(time, (_, measured))| (time / measured - 1.0).powi(2));
+        100.0 * (squares.sum::<f64>() / measured.len() as f64).sqrt()
+    };
+    times.iter().zip(&lines.measured).map(of_call).collect()
 }
 
 /// Returns the root of the mean squared held-out error over all points.

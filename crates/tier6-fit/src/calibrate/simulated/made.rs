@@ -258,7 +258,7 @@ impl Made<'_> {
         };
         let protocols: Vec<&str> = self.choice.protocols.iter().map(|it| it.name()).collect();
         format!(
-            "{split}, under {}: of the forms searched the best held out",
+            "{split}, under {}: the best of the forms searched",
             protocols.join(", ")
         )
     }

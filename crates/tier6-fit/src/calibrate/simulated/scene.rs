@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, Path, Protocol, build, offers};
 use tier6_g5::{
     ExchangeOrder, ExchangeProgram, Fabric, FlowNetwork, G5Parameters, Job, Lowered, Program,
-    Recording, Relabelled, RingPace, RingProgram, RunOptions, run,
+    Recording, Relabelled, RingPace, RingProgram, RunOptions, moved, run,
 };
 use tier6_math::ring_orders;
 use tier6_system::{ChipId, SystemSpec, Topology};
@@ -22,8 +22,8 @@ use tier6_units::{Bytes, SimTime};
 /// Slices of an in-switch call: both directions of a link are in use from the second on (FACTS
 /// B.6). As `tier6 simulate` has it, but never more than [`SLICES_MAX`] per rank.
 const IN_SWITCH_SLICE: u64 = 256 << 10;
-/// With so many slices the first and the last are a third of a percent of the call.
-const SLICES_MAX: u64 = 32;
+/// With so many slices the first and the last are half a percent of the call.
+const SLICES_MAX: u64 = 128;
 
 /// The paths of all calls.
 #[derive(Debug, Clone)]
@@ -163,13 +163,7 @@ impl SceneCall {
             // The fixed time of an in-switch call is what a call of no bytes takes.
             return Some(alpha.max(floor) + (hardware(bytes)? - floor).max(0.0));
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a size, some times as large"
-        )]
-        let moved = (bytes.as_f64() / share.get()).ceil() as u64;
-        Some(software + hardware(Bytes::new(moved))?)
+        Some(software + hardware(moved(bytes, share))?)
     }
 
     /// Returns how many messages a run of each path has, at a size.

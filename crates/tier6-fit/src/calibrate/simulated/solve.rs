@@ -42,7 +42,7 @@ impl Ground<'_> {
     ) -> Option<Solution> {
         let mut best: Option<Solution> = None;
         let mut at = from.to_vec();
-        for round in 0..=rounds {
+        for _ in 0..=rounds {
             let lines = self.lines(&at, split)?.under(protocols)?;
             let objective = self.objective(&lines, &at);
             let is_better = |best: &Solution| objective < best.objective;
@@ -59,7 +59,7 @@ impl Ground<'_> {
                 continue;
             }
             let best = best.as_ref()?;
-            let next = self.fit(&best.lines, &best.logs, round == 0)?;
+            let next = self.fit(&best.lines, &best.logs, true)?;
             let is_settled = next.iter().zip(&at).all(|(a, b)| (a - b).abs() < 1e-4);
             at = next;
             if is_settled {
