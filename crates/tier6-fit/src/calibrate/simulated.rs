@@ -110,9 +110,9 @@ fn times(system: &SystemSpec, set: &Observed) -> Result<Vec<(Bytes, f64, Path)>,
     let scene = Scene::new(system, &[set], &sites)?;
     let scene = &scene.calls()[0];
     let time = |point: &ObservedPoint| {
-        let may_run = |path: &&Path| SceneCall::may_run(path, point, &scene.paths);
+        let may_run = |path: &&Path| SceneCall::may_run(**path, point, &scene.paths);
         let timed = scene.paths.iter().filter(may_run).filter_map(|path| {
-            let time = scene.time(path, point.bytes, &sites)?;
+            let time = scene.time(*path, point.bytes, &sites)?;
             Some((point.bytes, time, *path))
         });
         let fastest = timed.min_by(|a, b| a.1.total_cmp(&b.1));
@@ -136,7 +136,7 @@ fn with_protocols(system: &SystemSpec) -> SystemSpec {
 /// Whether the rate of a reduction can be told: the system knows it, or calls that reduce stand
 /// beside calls that do not.
 fn is_reduce_told(system: &SystemSpec, observed: &[&Observed]) -> bool {
-    let reduces = |set: &&Observed| {
+    let reduces = |set: &Observed| {
         matches!(
             set.call.collective,
             Collective::AllReduce | Collective::ReduceScatter
@@ -145,5 +145,5 @@ fn is_reduce_told(system: &SystemSpec, observed: &[&Observed]) -> bool {
     let memory = system.g5.as_ref().and_then(|g5| g5.memory.as_ref());
     memory.is_some_and(|memory| memory.reduce.is_some())
         || system.chip.reduce_rate.is_some()
-        || (observed.iter().any(|set| reduces(&set)) && !observed.iter().all(|set| reduces(&set)))
+        || (observed.iter().any(|set| reduces(set)) && !observed.iter().all(|set| reduces(set)))
 }

@@ -66,7 +66,7 @@ impl<'a> Ground<'a> {
         keys.extend(is_reduce_told.then_some(Key::Reduce));
         keys.extend([Key::LlSync, Key::LlShare, Key::Ll128Sync, Key::Ll128Share]);
         let paths: Vec<&Path> = scene.calls().iter().flat_map(|call| &call.paths).collect();
-        keys.retain(|key| paths.iter().any(|path| SceneCall::depends(path, key)));
+        keys.retain(|key| paths.iter().any(|path| SceneCall::depends(**path, key)));
         let known: Vec<(Key, f64)> = keys
             .into_iter()
             .filter_map(|key| Some((key.clone(), key.prior(topology)?)))
@@ -132,10 +132,10 @@ impl<'a> Ground<'a> {
         let mut calls = Vec::new();
         for (set, call) in self.observed.iter().zip(self.scene.calls()) {
             let points = set.points.iter().map(|point| {
-                let may_run = |path: &&Path| SceneCall::may_run(path, point, &call.paths);
+                let may_run = |path: &&Path| SceneCall::may_run(**path, point, &call.paths);
                 let paths = call.paths.iter().filter(may_run);
                 let lines: Vec<Line> = paths
-                    .filter_map(|path| self.line(call, path, point.bytes, logs, &here, &moved))
+                    .filter_map(|path| self.line(call, *path, point.bytes, logs, &here, &moved))
                     .collect();
                 (!lines.is_empty()).then_some(lines)
             });
@@ -157,7 +157,7 @@ impl<'a> Ground<'a> {
     fn line(
         &self,
         call: &SceneCall,
-        path: &Path,
+        path: Path,
         bytes: Bytes,
         logs: &[f64],
         here: &Sites,
@@ -169,25 +169,20 @@ impl<'a> Ground<'a> {
             if !SceneCall::depends(path, key) {
                 continue;
             }
-            let slope = match key {
+            let slope = if *key == Key::Software {
                 // A call's time has it once.
-                Key::Software => self.priors[at],
-                _ => {
-                    let near = call.time(path, bytes, moved[at].as_ref()?)?;
-                    let from = self.coordinate(at, logs[at]);
-                    let to = self.coordinate(at, logs[at] + STEP);
-                    (near - time) / (to - from)
-                }
+                self.priors[at]
+            } else {
+                let near = call.time(path, bytes, moved[at].as_ref()?)?;
+                let from = self.coordinate(at, logs[at]);
+                let to = self.coordinate(at, logs[at] + STEP);
+                (near - time) / (to - from)
             };
             if slope != 0.0 {
                 by.push((at, slope));
             }
         }
-        Some(Line {
-            path: *path,
-            time,
-            by,
-        })
+        Some(Line { path, time, by })
     }
 }
 

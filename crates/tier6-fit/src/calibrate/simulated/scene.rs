@@ -121,15 +121,15 @@ impl SceneCall {
     }
 
     /// Says whether a path may have run at a point.
-    pub(super) fn may_run(path: &Path, point: &ObservedPoint, among: &[Path]) -> bool {
+    pub(super) fn may_run(path: Path, point: &ObservedPoint, among: &[Path]) -> bool {
         match point.path {
-            Some(known) if among.contains(&known) => known == *path,
+            Some(known) if among.contains(&known) => known == path,
             Some(_) | None => true,
         }
     }
 
     /// Says whether the time of a path follows from a constant at all.
-    pub(super) fn depends(path: &Path, key: &Key) -> bool {
+    pub(super) fn depends(path: Path, key: &Key) -> bool {
         let is_in_switch = path.algorithm == Algorithm::Nvls;
         match key {
             Key::Software => !is_in_switch,
@@ -142,7 +142,7 @@ impl SceneCall {
     }
 
     /// Returns the time of a path in us on a system; `None` when it does not run there.
-    pub(super) fn time(&self, path: &Path, bytes: Bytes, sites: &Sites) -> Option<f64> {
+    pub(super) fn time(&self, path: Path, bytes: Bytes, sites: &Sites) -> Option<f64> {
         let topology = sites.topology(&self.call);
         let (parameters, share) = G5Parameters::of_protocol(topology, path.protocol)?;
         parameters.check().ok()?;
@@ -175,7 +175,7 @@ impl SceneCall {
 
     fn programs(
         &self,
-        path: &Path,
+        path: Path,
         bytes: Bytes,
         topology: &Topology,
         sites: &Sites,
