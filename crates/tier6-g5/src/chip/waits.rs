@@ -2,7 +2,7 @@
 //!
 //! Built once, when a run stops: nothing of it is kept while a run goes on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tier6_collective::{Route, TransferId};
 
@@ -23,7 +23,7 @@ struct Edge {
 
 impl Chips<'_> {
     /// Returns who waits for whom: a cycle among transfers alone when there is one, else what the
-    /// heads of the queues wait for, and what the network says.
+    /// network says, which knows of links that failed, and what the heads of the queues wait for.
     pub(crate) fn waits<N: Network>(&self, fabric: &Fabric<'_>, network: &N) -> (Vec<Wait>, Shape) {
         let mut waits = Vec::new();
         for job in 0..self.jobs.len() {
@@ -34,9 +34,26 @@ impl Chips<'_> {
             }
             self.heads(job, &open, &mut waits);
         }
+        let on_links = self.named(network.waits(fabric));
+        self.under_way(&on_links, &mut waits);
+        (on_links.into_iter().chain(waits).collect(), Shape::Open)
+    }
+
+    /// Tells the transfers on the network of which it does not say what they wait for.
+    fn under_way(&self, on_links: &[Wait], waits: &mut Vec<Wait>) {
+        let told: BTreeSet<&str> = on_links.iter().map(|wait| wait.who.as_str()).collect();
+        let flights = self.flights.used().into_iter();
+        let names = flights.map(|id| {
+            let node = self.flights[id].node;
+            self.name(node.job, node.transfer)
+        });
+        let silent = names.filter(|name| !told.contains(name.as_str()));
+        waits.extend(silent.map(|who| Wait {
+            who,
+            for_whom: "the network".to_owned(),
+            why: "is under way".to_owned(),
+        }));
         waits.truncate(TOLD_MAX);
-        waits.extend(self.named(network.waits(fabric)));
-        (waits, Shape::Open)
     }
 
     /// Says which transfers of a job are not complete.
@@ -232,16 +249,6 @@ impl Chips<'_> {
                     who,
                     for_whom: format!("rank {dst}"),
                     why: "has no credit of the receiver".to_owned(),
-                });
-            }
-        }
-        for flight in self.flights.used() {
-            let flight = &self.flights[flight];
-            if flight.node.job == job && waits.len() < TOLD_MAX {
-                waits.push(Wait {
-                    who: self.name(job, flight.node.transfer),
-                    for_whom: "the network".to_owned(),
-                    why: "is under way".to_owned(),
                 });
             }
         }

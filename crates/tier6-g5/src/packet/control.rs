@@ -16,8 +16,8 @@ use crate::paxi::Outstanding;
 use crate::rc_link::{AckScanner, CreditPool};
 use crate::switch::SwitchBuffer;
 use crate::{
-    AckMerge, CreditScope, Credits, Dcqcn, EcnCurve, Fabric, G5Parameters, LinkOf, RateControl,
-    RcLink,
+    AckMerge, CreditScope, Credits, Dcqcn, EcnCurve, Fabric, G5Parameters, Headers, LinkOf,
+    RateControl, RcLink, SwitchQueue,
 };
 
 /// The loop, once it is closed or may be.
@@ -101,7 +101,7 @@ impl Control {
         let topology = fabric.topology();
         let is_lossy = fabric.links().iter().any(|link| link.loss > 0.0);
         let queue = &parameters.queue;
-        let has_buffers = queue.buffer.is_some() || queue.ecn.is_some();
+        let has_buffers = queue.buffer.is_some() || marks(parameters).is_some();
         let has_ends = parameters.rc_link.is_some() || parameters.paxi.is_some();
         if !is_lossy && !has_buffers && !has_ends {
             return None;
@@ -117,14 +117,18 @@ impl Control {
                 ack: AckMerge::Never,
                 ..RcLink::defaults()
             })),
-            curve: queue.ecn.map(|ecn| ecn.curve),
+            curve: marks(parameters),
             dcqcn: match parameters.rate_control {
                 RateControl::Off => None,
                 RateControl::Dcqcn(dcqcn) => Some(dcqcn),
             },
             credits: credits.filter(|credits| credits.scope == CreditScope::EndToEnd),
             has_link_credits: per_link.is_some(),
-            buffers: buffers(topology, parameters),
+            buffers: if has_buffers {
+                buffers(topology, queue)
+            } else {
+                Vec::new()
+            },
             sites: Vec::new(),
             chips: Vec::new(),
             answers: Vec::new(),
@@ -223,11 +227,14 @@ impl Control {
     }
 }
 
-fn buffers(topology: &Topology, parameters: &G5Parameters) -> Vec<SwitchBuffer> {
-    let queue = &parameters.queue;
-    if queue.buffer.is_none() && queue.ecn.is_none() {
-        return Vec::new();
-    }
+/// The curve by which switches mark; they cannot mark a frame without an IP header.
+fn marks(parameters: &G5Parameters) -> Option<EcnCurve> {
+    let headers = parameters.rc_link.map_or(Headers::Ip, |link| link.headers);
+    let ecn = parameters.queue.ecn.filter(|_| headers == Headers::Ip);
+    ecn.map(|ecn| ecn.curve)
+}
+
+fn buffers(topology: &Topology, queue: &SwitchQueue) -> Vec<SwitchBuffer> {
     let switches = topology.switches().iter();
     let buffer = |switch: &tier6_system::Switch| {
         SwitchBuffer::new(queue, topology.links_into(switch.vertex).len())
