@@ -5,6 +5,8 @@ mod harness;
 
 #[path = "command/bad_input.rs"]
 mod bad_input;
+#[path = "command/calibrate.rs"]
+mod calibrate;
 #[path = "command/documents.rs"]
 mod documents;
 #[path = "command/places.rs"]

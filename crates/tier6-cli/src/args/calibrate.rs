@@ -39,7 +39,7 @@ pub struct Calibrate {
     /// The protocol that was forced in all data sets (`NCCL_PROTO`)
     #[arg(long, value_name = "NAME")]
     pub protocol: Option<String>,
-    /// Fail when some constant cannot be told, instead of keeping what the system says
+    /// Fail when constants are confounded, instead of keeping them near what the system says
     #[arg(long)]
     pub strict: bool,
     /// Choose this many sizes to measure, or to calibrate on out of the data sets
