@@ -33,7 +33,7 @@ fn sweep(id: &str, sizes: u32, tier: Option<Tier>) -> MeasuredSet {
 }
 
 fn report() -> ValidationReport {
-    let sets = [
+    let sets = vec![
         sweep("one, of many", 19, Some(Tier::Single)),
         sweep("short|run", 6, None),
         sweep("xla_b200_ar_8of8", 19, Some(Tier::Single)),

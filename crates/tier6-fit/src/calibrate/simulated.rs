@@ -39,7 +39,7 @@ use tier6_units::{Bytes, Micros};
 /// # Errors
 ///
 /// When nothing can be fitted, a measurement does not fit the system, its call is none that is
-/// calibrated by simulating, or constants cannot be told apart and [`Confounded::Refuse`] is asked
+/// calibrated by simulating, or constants cannot be told apart and [`Confounded::Refuse`](super::Confounded::Refuse) is asked
 /// for.
 pub fn calibrate_simulated(
     system: &SystemSpec,
