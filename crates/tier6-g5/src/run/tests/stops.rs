@@ -130,12 +130,15 @@ fn what_hangs_on_a_failed_link_is_told_with_its_name() {
     let stop = stop(&program, &options);
     assert_eq!(stop.reason, StopReason::Stalled);
     assert!(stop.done > 0 && stop.done < stop.transfers);
-    let on_link = stop.waits.iter().find(|wait| wait.why.contains("failed"));
-    let on_link = on_link.expect("somebody waits for the link");
+    let on_link = &stop.waits[0];
+    assert!(on_link.why.contains("failed"), "{on_link:?}");
     assert!(on_link.who.starts_with("rank 0 (transfer"), "{on_link:?}");
     assert_eq!(on_link.for_whom, "link chip 0 to chip 1");
     // Who waits for that transfer is told under the same name.
     assert!(stop.waits.iter().any(|wait| wait.for_whom == on_link.who));
+    // It is not told again that it is under way.
+    let mut under_way = stop.waits.iter().filter(|wait| wait.why == "is under way");
+    assert!(under_way.all(|wait| wait.who != on_link.who));
 }
 
 #[test]
