@@ -130,7 +130,6 @@ fn is_offered(request: &CalibrateRequest<'_>) -> Result<(), Error> {
         })
     };
     match request.engine {
-        Engine::Math => Ok(()),
         Engine::G5 if request.method != Method::Fit => refused(
             "engine `g5` is calibrated by least squares alone",
             "leave `--method` out",
@@ -139,7 +138,7 @@ fn is_offered(request: &CalibrateRequest<'_>) -> Result<(), Error> {
             "engine `g5` is calibrated on all sizes of its data sets",
             "leave `--plan` out, or give it without data sets",
         ),
-        Engine::G5 => Ok(()),
+        Engine::Math | Engine::G5 => Ok(()),
         Engine::Fit | Engine::OneLine | Engine::SegmentLines | Engine::LogLog => refused(
             "only the engines `math` and `g5` have constants of a system",
             "`tier6 analyze` fits one sweep by itself",

@@ -4,9 +4,12 @@ use super::SimulateRequest;
 use crate::Error;
 use crate::predict::Site;
 use crate::tuner::split_hint;
-use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, Partner, Schedule, build};
+use tier6_collective::{
+    Algorithm, BuildOptions, Collective, Grain, Partner, Protocol, Schedule, build,
+};
 use tier6_g5::{
-    ExchangeOrder, ExchangeProgram, Job, Lowered, Program, Relabelled, RingPace, RingProgram,
+    ExchangeOrder, ExchangeProgram, G5Parameters, Job, Lowered, Program, Relabelled, RingPace,
+    RingProgram, moved,
 };
 use tier6_math::{Parameters, Pieces, Placement, ring_orders};
 use tier6_system::ChipId;
@@ -21,6 +24,8 @@ const PIECES_MAX: u64 = 1 << 12;
 /// A call, ready to run.
 pub(crate) struct Call {
     pub(crate) algorithm: Algorithm,
+    pub(crate) protocol: Protocol,
+    /// Of data; a protocol's flags come on top.
     pub(crate) bytes: Bytes,
     chips: Vec<ChipId>,
     programs: Vec<Box<dyn Program>>,
@@ -35,9 +40,12 @@ impl Call {
     pub(crate) fn new(
         request: &SimulateRequest<'_>,
         site: &Site,
-        algorithm: Algorithm,
+        (algorithm, protocol): (Algorithm, Protocol),
         bytes: Bytes,
     ) -> Result<Self, Error> {
+        let of_protocol = G5Parameters::of_protocol(&site.topology, protocol);
+        let data = bytes;
+        let bytes = of_protocol.map_or(data, |(_, share)| moved(data, share));
         let parameters = Parameters::of(&site.topology);
         let chips = chips(site);
         let per_node = ranks_per_node(site);
@@ -65,7 +73,8 @@ impl Call {
         }
         Ok(Self {
             algorithm,
-            bytes,
+            protocol,
+            bytes: data,
             chips,
             programs,
         })
@@ -204,7 +213,7 @@ fn domain(error: &dyn std::error::Error) -> Error {
     Error::Domain { message, hint }
 }
 
-const fn is_in_switch(algorithm: Algorithm) -> bool {
+pub(crate) const fn is_in_switch(algorithm: Algorithm) -> bool {
     matches!(
         algorithm,
         Algorithm::Nvls | Algorithm::NvlsTree | Algorithm::CollNetDirect | Algorithm::CollNetChain

@@ -128,7 +128,7 @@ fn time(scene: &Scene<'_>, call: &Call, knob: Knob, factor: f64) -> Result<Optio
         }
         Knob::Reduce => parameters.memory.reduce = rate(parameters.memory.reduce),
     }
-    let parameters = scene.parameters_for(call.algorithm, topology, &parameters)?;
+    let parameters = scene.parameters_for(call, topology, &parameters)?;
     match scene.run(call, topology, &parameters, Recording::Off) {
         Ok(result) => Ok(Some(result.total)),
         Err(RunError::Stop(_)) => Ok(None),
