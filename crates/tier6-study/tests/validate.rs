@@ -94,7 +94,7 @@ fn noise_is_the_difference_of_placements() {
 fn known_bad_and_short_sets_are_named_with_their_reason() {
     // The sizes of this set are bad from 512 MiB: one of 20.
     let times: Vec<f64> = (0..20).map(|power| f64::from(1 << power)).collect();
-    let sets = [
+    let sets = vec![
         set("mi350x_ar_8gpu_mpi", &times),
         set("gh200_ar_16gpu_4node_olivia_corrupt", &times),
         set("few", &times[..4]),
