@@ -5,7 +5,7 @@ use crate::Error;
 use crate::predict::Site;
 use crate::tuner::split_hint;
 use tier6_collective::{
-    Algorithm, BuildOptions, Collective, Grain, Partner, Protocol, Schedule, build,
+    Algorithm, BuildOptions, Collective, Grain, Partner, Protocol, Schedule, Trees, build,
 };
 use tier6_g5::{
     ExchangeOrder, ExchangeProgram, G5Parameters, Job, Lowered, Program, Relabelled, RingPace,
@@ -156,6 +156,7 @@ impl Part<'_> {
         let parameters = self.parameters;
         let options = BuildOptions {
             ranks_per_node: Some(self.per_node),
+            trees: self.trees(),
             pieces: self.pieces(),
             bidir: parameters.bidir,
             distance: parameters.distance,
@@ -172,6 +173,16 @@ impl Part<'_> {
             ..BuildOptions::new(self.ranks, self.share)
         };
         build(self.request.collective, self.algorithm, &options).map_err(|error| domain(&error))
+    }
+
+    /// Trees go over nodes, as NCCL lays them and the Math engine has them.
+    fn trees(&self) -> Trees {
+        let has_nodes = self.ranks > self.per_node && self.ranks.is_multiple_of(self.per_node);
+        if has_nodes && self.per_node > 1 {
+            Trees::OverNodes
+        } else {
+            Trees::Double
+        }
     }
 
     /// In how many pieces a message goes, as the Math engine has it: slices pipeline chains by
