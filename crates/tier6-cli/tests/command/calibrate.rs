@@ -145,3 +145,22 @@ fn methods_agree_on_the_rate() {
         assert!((other / fit - 1.0).abs() < 0.03, "{method}: {other}, {fit}");
     }
 }
+
+#[test]
+fn the_event_driven_engine_is_calibrated_on_the_same_data() {
+    let file = scratch("a100.toml");
+    let path = file.display();
+    let json = json(&format!(
+        "calibrate data/measurements/s3_a100_ar_8gpu.csv --system a100-x8 --engine g5 -o {path}"
+    ));
+    assert_eq!(json["engine"], "g5");
+    assert!(json["rmspe_pct"].as_f64().unwrap() < 10.0);
+    let line = format!(
+        "simulate --system {path} --collective all_reduce --algorithm ring --sizes 128M \
+         --fidelity flow --format json"
+    );
+    let simulated: Value = serde_json::from_str(&said(&line).stdout).unwrap();
+    // Measured: 1149.0 us.
+    let time = simulated["results"][0]["time_us"].as_f64().unwrap();
+    assert!((time / 1149.0 - 1.0).abs() < 0.05, "{time}");
+}
