@@ -204,6 +204,17 @@ pub fn calibrate(
     observed: &[Observed],
     options: &CalibrateOptions,
 ) -> Result<Calibration, CalibrateError> {
+    let sorted = sorted(observed)?;
+    let sites = Sites::of(system, &sorted)?;
+    match options.method {
+        Method::A | Method::B => component::calibrate(system, &sorted, &sites, options),
+        Method::Fit | Method::Grid => least_squares::calibrate(system, &sorted, &sites, options),
+    }
+}
+
+/// Returns the sweeps that have points, in an order of their own: that in which they were given
+/// changes nothing.
+fn sorted(observed: &[Observed]) -> Result<Vec<&Observed>, CalibrateError> {
     let mut sorted: Vec<&Observed> = observed
         .iter()
         .filter(|set| !set.points.is_empty())
@@ -212,9 +223,5 @@ pub fn calibrate(
     if sorted.is_empty() {
         return Err(CalibrateError::NoPoints);
     }
-    let sites = Sites::of(system, &sorted)?;
-    match options.method {
-        Method::A | Method::B => component::calibrate(system, &sorted, &sites, options),
-        Method::Fit | Method::Grid => least_squares::calibrate(system, &sorted, &sites, options),
-    }
+    Ok(sorted)
 }

@@ -39,21 +39,14 @@ use tier6_units::{Bytes, Micros};
 /// # Errors
 ///
 /// When nothing can be fitted, a measurement does not fit the system, its call is none that is
-/// calibrated by simulating, or constants cannot be told apart and [`Confounded::Refuse`](super::Confounded::Refuse) is asked
-/// for.
+/// calibrated by simulating, or constants cannot be told apart and
+/// [`Confounded::Refuse`](super::Confounded::Refuse) is asked for.
 pub fn calibrate_simulated(
     system: &SystemSpec,
     observed: &[Observed],
     options: &CalibrateOptions,
 ) -> Result<Calibration, CalibrateError> {
-    let mut sorted: Vec<&Observed> = observed
-        .iter()
-        .filter(|set| !set.points.is_empty())
-        .collect();
-    sorted.sort_by(|a, b| a.order(b));
-    if sorted.is_empty() {
-        return Err(CalibrateError::NoPoints);
-    }
+    let sorted = super::sorted(observed)?;
     let described = with_protocols(system);
     let ground = Ground::new(&described, &sorted, is_reduce_told(system, &sorted))?;
     let choice = choose::choose(&ground).ok_or(CalibrateError::NoPoints)?;

@@ -261,7 +261,7 @@ fn starts(starts: Starts) -> Vec<Start> {
 
 /// Returns a residual whose square grows only linearly beyond [`OUTLIER`] (Huber), and its
 /// derivative.
-fn robust(log_ratio: f64) -> (f64, f64) {
+pub(super) fn robust(log_ratio: f64) -> (f64, f64) {
     let size = log_ratio.abs();
     if size <= OUTLIER {
         return (log_ratio, 1.0);

@@ -54,7 +54,7 @@ struct ReportDto<'a> {
 struct ResultDto<'a> {
     bytes: u64,
     algorithm: &'static str,
-    /// Protocols are not modelled.
+    /// Always null: the fastest protocol that the system describes ran, and the run does not name it.
     protocol: Option<&'static str>,
     time_us: f64,
     parts: PartsDto,

@@ -3,14 +3,13 @@
 //! Relative errors, the pull to what the system says and the robust loss are those of the Math
 //! engine's calibration, so that the two differ in their engines alone.
 
+use super::super::solve::robust;
 use super::lines::{Ground, Line, Lines};
 use tier6_collective::{Algorithm, Path, Protocol};
 use tier6_stats::{Residuals, fit_bounded};
 use tier6_system::SplitSpec;
 use tier6_units::Bytes;
 
-/// A logarithm of predicted / measured beyond which a time is no noise of this model.
-const OUTLIER: f64 = 0.25;
 /// A measured time in the units of a fit, relative.
 const NOISE: f64 = 0.05;
 /// How strong the pull is: a constant at its belief's distance counts as this part of a point.
@@ -249,15 +248,4 @@ fn cuts(lines: &Lines) -> Vec<Option<Cut>> {
         }
     }
     cuts
-}
-
-/// Returns a residual whose square grows only linearly beyond [`OUTLIER`] (Huber), and its
-/// derivative.
-fn robust(log_ratio: f64) -> (f64, f64) {
-    let size = log_ratio.abs();
-    if size <= OUTLIER {
-        return (log_ratio, 1.0);
-    }
-    let value = (2.0 * OUTLIER * size - OUTLIER * OUTLIER).sqrt();
-    (value.copysign(log_ratio), OUTLIER / value)
 }
