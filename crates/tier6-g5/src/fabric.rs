@@ -13,11 +13,10 @@ mod path;
 mod routes_to;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 use std::collections::BTreeMap;
 
-use tier6_system::{ChipId, LinkId, Topology, VertexId};
+use tier6_system::{ChipId, LinkId, SwitchTree, Topology, VertexId};
 use tier6_units::{ByteTime, SimTime};
 
 use crate::network::PathId;
@@ -27,7 +26,6 @@ pub use link::{FabricLink, FabricLinkId, LinkOf};
 use path::Trunk;
 pub use path::{Path, PathRequest, TreePath, Use};
 use routes_to::RoutesTo;
-use tree::SwitchTree;
 
 /// The links of a run and the paths over them.
 ///

@@ -6,17 +6,15 @@
 //! topology (FACTS B.4).
 
 mod spray;
-mod switch_tree;
 mod tally;
 
 use crate::parameters::Spread;
 use crate::traffic::{Send, Step, Traffic};
 use spray::Spray;
-use switch_tree::SwitchTree;
 pub(crate) use tally::slowest;
 use tally::{Latencies, LinkClock, Tally};
 use tier6_collective::Schedule;
-use tier6_system::{ChipId, LinkClassId, LinkId, RouteTree, Topology};
+use tier6_system::{ChipId, LinkClassId, LinkId, RouteTree, SwitchTree, Topology};
 use tier6_units::Micros;
 
 /// A link and its share of the message size M.
@@ -355,13 +353,11 @@ impl<'t> Router<'t> {
                 continue;
             };
             let chip = |rank: u32| chips[rank as usize];
-            for link in tree.up(up.map(chip)) {
+            let ways = [tree.up(up.map(chip)), tree.down(down.map(chip))];
+            for link in ways.into_iter().flatten().flatten() {
                 self.tally.add_to_step(*link, share);
             }
-            for link in tree.down(down.map(chip)) {
-                self.tally.add_to_step(*link, share);
-            }
-            latencies.add(tree.tier(), tree.latency(), share);
+            latencies.add(tree.tier(), tree.latency().get(), share);
             is_switched = true;
         }
         is_switched

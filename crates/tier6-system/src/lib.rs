@@ -114,6 +114,6 @@ pub use suggest::nearest;
 pub use topology::{
     Chip, ChipId, ConstantDescription, Constants, Link, LinkClass, LinkClassId, LinkDescription,
     LinkId, Nic, NicId, Node, NodeId, Port, PortId, RouteTree, Switch, SwitchClass, SwitchClassId,
-    SwitchDescription, SwitchId, SystemDescription, Tier, TierDescription, Topology, Vertex,
-    VertexId,
+    SwitchDescription, SwitchId, SwitchTree, SystemDescription, Tier, TierDescription, Topology,
+    Vertex, VertexId,
 };

@@ -10,6 +10,7 @@ mod cut;
 mod describe;
 mod id;
 mod route;
+mod switch_tree;
 
 use crate::constant::{Constant, Efficiency};
 use crate::spec::{
@@ -28,6 +29,7 @@ pub use id::{
 };
 pub use route::RouteTree;
 pub(crate) use route::link_weight;
+pub use switch_tree::SwitchTree;
 
 /// A resolved system.
 #[derive(Debug, Clone)]

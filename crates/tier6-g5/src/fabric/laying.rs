@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tier6_system::{ChipId, LinkId};
+use tier6_system::{ChipId, LinkId, SwitchTree};
 use tier6_units::{ByteTime, GbPerSec, SimTime};
 
 use super::path::{Run, Shape, Trunk};
-use super::tree::SwitchTree;
 use super::{Fabric, FabricError, FabricLinkId, PathRequest, Service, TreePath, Use};
 use crate::PathChoice;
 use crate::network::PathId;
@@ -154,18 +153,25 @@ impl Fabric<'_> {
             Service::Aggregate => (None, None),
         };
         let tree = &self.trees[tree];
-        let parts = (
+        let (Some(up), Some(down), Some(ways_up), Some(ways_down)) = (
             tree.up(ends.0),
             tree.down(ends.1),
-            tree.latency(ends, |links| self.links_latency(links)),
-        );
-        let (Some(up), Some(down), Some(latency)) = parts else {
+            tree.ways_up(ends.0),
+            tree.ways_down(ends.1),
+        ) else {
             let asker = ends.0.or(ends.1).map_or(0, ChipId::get);
             return Err(FabricError::NotOfGroup(asker));
         };
+        // The latency of the last link up has the root in it.
+        let longest = |ways: &[Vec<LinkId>]| {
+            let times = ways.iter().map(|way| self.links_latency(way));
+            times.max().unwrap_or(SimTime::ZERO)
+        };
+        let latency = longest(ways_up) + longest(ways_down);
+        let (up, down) = (up.to_vec(), down.to_vec());
         let senders = match ends.0.or(ends.1) {
             Some(chip) => vec![chip],
-            None => tree.members.clone(),
+            None => tree.members().to_vec(),
         };
         let engines = senders.into_iter().filter_map(|chip| self.engines(chip));
         let wires = up.iter().chain(&down).map(|link| Use {
@@ -173,7 +179,7 @@ impl Fabric<'_> {
             weight: self.service_weight(*link, service),
         });
         let uses: Vec<Use> = engines.chain(wires).collect();
-        let root = tree.root;
+        let root = tree.root();
         let shape = Shape::Tree(Box::new(TreePath { up, root, down }));
         Ok(self.add(uses, shape, latency + self.end_latency))
     }
