@@ -4,7 +4,10 @@
 use crate::StepCost;
 use crate::law::{InSwitch, Overlap};
 use std::num::NonZeroU32;
-use tier6_collective::{BidirForm, Distance, Grain, Partner, Protocol, TorusPorts};
+use tier6_collective::{
+    BidirForm, BuildOptions, Distance, Fold, GatherForm, Grain, Partner, Protocol, SecondShot,
+    TorusPorts, Trees,
+};
 use tier6_system::{FabricSpec, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -36,10 +39,19 @@ pub struct Parameters {
     pub channels: Channels,
     /// How a flow uses equal routes.
     pub spread: Spread,
+    /// Which trees `tree` lays; `None` for those over nodes where there are several nodes of
+    /// several ranks, as NCCL has them, and the double tree elsewhere.
+    pub trees: Option<Trees>,
+    /// How `scatter_all_gather` gathers.
+    pub gather: GatherForm,
+    /// What the second shot of `two_shot` is.
+    pub second_shot: SecondShot,
     /// Which bidirectional ring.
     pub bidir: BidirForm,
     /// Which partner comes first in halving-doubling.
     pub distance: Distance,
+    /// How halving-doubling takes in the ranks beyond a power of two.
+    pub fold: Fold,
     /// Who talks to whom in a pairwise exchange.
     pub partner: Partner,
     /// Dimensions for the torus bucket.
@@ -105,9 +117,11 @@ pub enum Spread {
 }
 
 impl Parameters {
-    /// Returns what a system says, and for the rest: no protocol, whole messages on rings, pieces of 512 KiB
-    /// in chains and trees (a step of NCCL's Simple buffer, FACTS B.2), serial stages, the short side of bidirectional rings, near partners first, packed ranks. On rings and
-    /// tori flows take the preferred route, elsewhere they spread.
+    /// Returns what a system says, and for the rest: no protocol, whole messages on rings, pieces
+    /// of 512 KiB in chains and trees (a step of NCCL's Simple buffer, FACTS B.2), serial stages,
+    /// rings that gather, direct second shots, the short side of bidirectional rings, near
+    /// partners first, whole folds, packed ranks. On rings and tori flows take the preferred
+    /// route, elsewhere they spread.
     pub fn of(topology: &Topology) -> Self {
         let constants = topology.constants();
         let fabric = topology.tiers().first().map(|tier| &tier.fabric);
@@ -144,12 +158,39 @@ impl Parameters {
             placement: Placement::Packed,
             channels,
             spread,
+            trees: None,
+            gather: GatherForm::Ring,
+            second_shot: SecondShot::Direct,
             bidir: BidirForm::ShortSide,
             distance: Distance::Doubling,
+            fold: Fold::Whole,
             partner: Partner::Shift,
             torus,
             torus_ports: TorusPorts::All,
             pat_blocks: None,
+        }
+    }
+
+    /// Returns what a builder is told of these assumptions: the forms of the algorithms, for N
+    /// ranks in nodes of `per_node` and M bytes; the message in one piece.
+    pub fn build_options(&self, ranks: u32, per_node: u32, bytes: Bytes) -> BuildOptions {
+        let has_nodes = 1 < per_node && per_node < ranks && ranks.is_multiple_of(per_node);
+        BuildOptions {
+            ranks_per_node: Some(per_node),
+            trees: self.trees.unwrap_or(match self.channels {
+                Channels::Rotated | Channels::AllPeers if has_nodes => Trees::OverNodes,
+                Channels::One | Channels::Rotated | Channels::AllPeers => Trees::Double,
+            }),
+            gather: self.gather,
+            second_shot: self.second_shot,
+            bidir: self.bidir,
+            distance: self.distance,
+            fold: self.fold,
+            partner: self.partner,
+            torus: self.torus.clone(),
+            torus_ports: self.torus_ports,
+            pat_blocks: self.pat_blocks,
+            ..BuildOptions::new(ranks, bytes)
         }
     }
 }

@@ -172,7 +172,7 @@ mod tests {
     use crate::loads::{Detail, Router};
     use crate::parameters::{Channels, Spread};
     use tier6_collective::{
-        Algorithm, BidirForm, BuildOptions, Collective, Partner, build, offered,
+        Algorithm, BidirForm, BuildOptions, Collective, Partner, SecondShot, build, offered,
     };
     use tier6_system::{ChipId, FabricSpec, SystemSpec};
     use tier6_units::{Bytes, GbPerSec, Micros};
@@ -250,6 +250,7 @@ mod tests {
                                 .collect(),
                             bidir,
                             partner: Partner::Shift,
+                            second_shot: SecondShot::Direct,
                         };
                         for collective in offered(algorithm) {
                             check(*collective, algorithm, &shape);

@@ -3,7 +3,10 @@
 
 use proptest::prelude::*;
 use std::num::NonZeroU32;
-use tier6_collective::{Algorithm, BidirForm, Collective, Distance, Grain, Partner, TorusPorts};
+use tier6_collective::{
+    Algorithm, BidirForm, Collective, Distance, Fold, GatherForm, Grain, Partner, SecondShot,
+    TorusPorts, Trees,
+};
 use tier6_math::law::{InSwitch, Overlap, Wire};
 use tier6_math::{
     Adder, Channels, Parameters, Pieces, Placement, Plan, Prices, Sharp, Spread, StepCost,
@@ -204,6 +207,23 @@ fn parameters(ranks: u32, knobs: &Knobs) -> Parameters {
         } else {
             BidirForm::ShortSide
         },
+        trees: [
+            None,
+            Some(Trees::Single),
+            Some(Trees::Double),
+            Some(Trees::OverNodes),
+        ][pick(21, 4) as usize],
+        gather: if bit(23) {
+            GatherForm::Doubling
+        } else {
+            GatherForm::Ring
+        },
+        second_shot: if bit(24) {
+            SecondShot::Multicast
+        } else {
+            SecondShot::Direct
+        },
+        fold: if bit(25) { Fold::Halves } else { Fold::Whole },
         distance: if bit(14) {
             Distance::Halving
         } else {

@@ -21,6 +21,7 @@ mod systems;
 mod text;
 mod tuner;
 mod validate;
+mod variant;
 
 pub use analyze::{AnalyzeRequest, Analyzed, analyze};
 pub use calibrate::{
@@ -39,8 +40,8 @@ pub use predict::{
 pub use progress::{NoProgress, Progress};
 pub use render::{Form, render_analysis};
 pub use simulate::{
-    SimulateRequest, Simulated, render_simulation, render_statistics, render_trace, simulate,
-    simulation_exit,
+    SimulateRequest, Simulated, SimulatedWork, render_simulation, render_statistics, render_trace,
+    simulate, simulation_exit,
 };
 pub use systems::{list_systems, render_system, render_systems, show_system};
 pub use tuner::{
@@ -51,6 +52,7 @@ pub use tuner::{
     verification_exit, verify_folder, weigh,
 };
 pub use validate::{ValidateRequest, parse_engine, render_validation, validate, validation_exit};
+pub use variant::Variant;
 
 pub use tier6_collective::{Collective, DataType, Grain, Handshake, RedOp};
 pub use tier6_fit::{AnalysisOptions, CompareOptions, Loss};

@@ -13,8 +13,8 @@ use crate::traffic::{Shape, Traffic, node_tree, nvls_sharp, pattern};
 use std::fmt;
 use std::sync::Arc;
 use tier6_collective::{
-    Algorithm, BuildError, BuildOptions, Collective, Grain, Protocol, RANKS_MAX, Schedule, build,
-    offers,
+    Algorithm, BuildError, BuildOptions, Collective, Grain, Protocol, RANKS_MAX, Schedule, Trees,
+    build, offers,
 };
 use tier6_system::{ChipId, LinkClassId, Topology};
 use tier6_units::{Bytes, GbPerSec};
@@ -278,6 +278,7 @@ impl<'a> Job<'a> {
             peers: peers(self.topology, &self.chips, per_node, channels),
             bidir: parameters.bidir,
             partner: parameters.partner,
+            second_shot: parameters.second_shot,
         };
         if algorithm == Algorithm::Nvls && self.is_nvls_across() {
             return Ok(nvls_sharp(self.ranks, per_node));
@@ -296,16 +297,8 @@ impl<'a> Job<'a> {
         if self.ranks > RANKS_MAX {
             return Err(BuildError::Ranks { ranks: self.ranks }.into());
         }
-        let options = BuildOptions {
-            ranks_per_node: Some(self.per_node.unwrap_or(self.topology.chips_per_node())),
-            distance: parameters.distance,
-            partner: parameters.partner,
-            bidir: parameters.bidir,
-            torus: parameters.torus.clone(),
-            torus_ports: parameters.torus_ports,
-            pat_blocks: parameters.pat_blocks,
-            ..BuildOptions::new(self.ranks, self.whole_message())
-        };
+        let per_node = self.per_node.unwrap_or(self.topology.chips_per_node());
+        let options = parameters.build_options(self.ranks, per_node, self.whole_message());
         let schedule = build(self.collective, algorithm, &options)?;
         Ok(Traffic::of_schedule(&schedule))
     }
@@ -313,9 +306,9 @@ impl<'a> Job<'a> {
     /// Returns the ranks per node when a tree is laid over nodes.
     fn heads(&self, algorithm: Algorithm) -> Option<u32> {
         let is_tree = algorithm == Algorithm::Tree && self.collective == Collective::AllReduce;
-        let lays_channels = self.parameters.channels != Channels::One;
-        let g = self.per_node.filter(|_| is_tree && lays_channels)?;
-        (g > 1 && g < self.ranks).then_some(g)
+        let g = self.per_node.filter(|g| is_tree && *g < self.ranks)?;
+        let options = self.parameters.build_options(self.ranks, g, Bytes::new(1));
+        (options.trees == Trees::OverNodes).then_some(g)
     }
 
     /// Returns a size that every cut of the builders divides: into N, a power of two up to N,

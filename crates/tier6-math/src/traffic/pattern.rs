@@ -2,7 +2,7 @@
 
 use super::{Send, Step, Traffic};
 use crate::parameters::Channels;
-use tier6_collective::{Algorithm, BidirForm, Collective, Partner};
+use tier6_collective::{Algorithm, BidirForm, Collective, Partner, SecondShot};
 
 /// What a pattern depends on beside collective and algorithm.
 #[derive(Debug, Clone)]
@@ -15,6 +15,7 @@ pub(crate) struct Shape {
     pub(crate) peers: Vec<Vec<(u32, f64)>>,
     pub(crate) bidir: BidirForm,
     pub(crate) partner: Partner,
+    pub(crate) second_shot: SecondShot,
 }
 
 /// Returns the traffic, or `None` when only the schedule tells.
@@ -48,7 +49,7 @@ pub(crate) fn pattern(
         Algorithm::OneShot if collective == Collective::AllReduce => {
             vec![Step::new(1, all_shifts(shape.ranks, 1.0), n - 1.0)]
         }
-        Algorithm::TwoShot if collective == Collective::AllReduce => {
+        Algorithm::TwoShot if shape.second_shot == SecondShot::Direct => {
             let sends = all_shifts(shape.ranks, 1.0 / n);
             let scatter = Step::new(1, sends.clone(), (n - 1.0) / n);
             vec![scatter, Step::new(1, sends, 0.0)]
