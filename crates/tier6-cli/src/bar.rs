@@ -1,17 +1,27 @@
-//! Progress of long reads: a bar on a terminal, or a line every few seconds.
+//! Progress of long reads and simulations: a bar on a terminal, or a line every few seconds.
 
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// Reads that are over sooner show nothing.
+/// What is over sooner shows nothing.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// Distance between two plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
 /// How often the clock is looked at, in bytes read.
 const CHECK_BYTES: u64 = 4 << 20;
 
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes read.
+    Bytes,
+    /// Transfers of a simulation.
+    Transfers,
+}
+
 pub struct Bar {
     kind: Kind,
+    unit: Unit,
     path: String,
     total: Option<u64>,
     done: u64,
@@ -26,18 +36,19 @@ enum Kind {
 }
 
 impl Bar {
-    pub fn drawn() -> Self {
-        Self::new(Kind::Drawn(None))
+    pub fn drawn(unit: Unit) -> Self {
+        Self::new(Kind::Drawn(None), unit)
     }
 
-    pub fn plain() -> Self {
-        Self::new(Kind::Plain)
+    pub fn plain(unit: Unit) -> Self {
+        Self::new(Kind::Plain, unit)
     }
 
-    fn new(kind: Kind) -> Self {
+    fn new(kind: Kind, unit: Unit) -> Self {
         let now = Instant::now();
         Self {
             kind,
+            unit,
             path: String::new(),
             total: None,
             done: 0,
@@ -47,13 +58,22 @@ impl Bar {
         }
     }
 
+    /// After how much more the clock is looked at again.
+    const fn check(&self) -> u64 {
+        match self.unit {
+            Unit::Bytes => CHECK_BYTES,
+            // Simulations tell their headway rarely.
+            Unit::Transfers => 0,
+        }
+    }
+
     fn show(&mut self) {
         match &mut self.kind {
             Kind::Drawn(bar) => {
                 if self.started.elapsed() < PATIENCE {
                     return;
                 }
-                let bar = bar.get_or_insert_with(|| draw(&self.path, self.total));
+                let bar = bar.get_or_insert_with(|| draw(&self.path, self.total, self.unit));
                 bar.set_position(self.done);
             }
             Kind::Plain => {
@@ -61,20 +81,27 @@ impl Bar {
                     return;
                 }
                 self.last_line = Instant::now();
-                let of = self
-                    .total
-                    .map_or(String::new(), |total| format!(" of {}", HumanBytes(total)));
-                eprintln!("reading {}: {}{of}", self.path, HumanBytes(self.done));
+                let count = |count: u64| match self.unit {
+                    Unit::Bytes => HumanBytes(count).to_string(),
+                    Unit::Transfers => HumanCount(count).to_string(),
+                };
+                let of = self.total.map(|total| format!(" of {}", count(total)));
+                let (of, done) = (of.unwrap_or_default(), count(self.done));
+                match self.unit {
+                    Unit::Bytes => eprintln!("reading {}: {done}{of}", self.path),
+                    Unit::Transfers => eprintln!("{}: {done}{of} transfers", self.path),
+                }
             }
         }
     }
 }
 
-fn draw(path: &str, total: Option<u64>) -> ProgressBar {
-    let template = if total.is_some() {
-        "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}"
-    } else {
-        "{msg} {spinner} {bytes} {bytes_per_sec}"
+fn draw(path: &str, total: Option<u64>, unit: Unit) -> ProgressBar {
+    let template = match (unit, total) {
+        (Unit::Bytes, Some(_)) => "{msg} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}",
+        (Unit::Bytes, None) => "{msg} {spinner} {bytes} {bytes_per_sec}",
+        (Unit::Transfers, Some(_)) => "{msg} [{bar:30}] {human_pos}/{human_len} transfers, {eta}",
+        (Unit::Transfers, None) => "{msg} {spinner} {human_pos} transfers",
     };
     let style = ProgressStyle::with_template(template).expect("Invariant: the templates are valid");
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
@@ -89,7 +116,7 @@ impl tier6::Progress for Bar {
         path.clone_into(&mut self.path);
         self.total = bytes;
         self.done = 0;
-        self.next_check = CHECK_BYTES;
+        self.next_check = self.check();
         self.started = now;
         self.last_line = now;
     }
@@ -97,7 +124,7 @@ impl tier6::Progress for Bar {
     fn advance(&mut self, bytes: u64) {
         self.done += bytes;
         if self.done >= self.next_check {
-            self.next_check = self.done + CHECK_BYTES;
+            self.next_check = self.done + self.check();
             self.show();
         }
     }

@@ -2,7 +2,7 @@
 //! where it helps.
 
 use crate::args::{Format, Global, Progress, When};
-use crate::bar::Bar;
+use crate::bar::{Bar, Unit};
 use crate::failure::Failure;
 use anstream::ColorChoice;
 use std::env;
@@ -127,11 +127,22 @@ impl Terminal {
         let _ = io::stderr().lock().write_all(line.as_bytes());
     }
 
-    /// Makes the progress display that the user asked for.
+    /// Makes the display of reading that the user asked for.
     pub fn progress(&self) -> Box<dyn tier6::Progress> {
+        self.progress_of(Unit::Bytes)
+    }
+
+    /// Makes the display of simulating that the user asked for.
+    pub fn headway(&self) -> Box<dyn tier6::Progress> {
+        self.progress_of(Unit::Transfers)
+    }
+
+    fn progress_of(&self, unit: Unit) -> Box<dyn tier6::Progress> {
         match self.progress {
-            Progress::Auto if io::stderr().is_terminal() && !self.quiet => Box::new(Bar::drawn()),
-            Progress::Plain => Box::new(Bar::plain()),
+            Progress::Auto if io::stderr().is_terminal() && !self.quiet => {
+                Box::new(Bar::drawn(unit))
+            }
+            Progress::Plain => Box::new(Bar::plain(unit)),
             Progress::Auto | Progress::None => Box::new(tier6::NoProgress),
         }
     }

@@ -5,6 +5,7 @@
 //! says; [`findings_together`] adds what several series say together. [`compare`] attributes a
 //! difference between two runs. [`calibrate`] finds the constants of a described system, after
 //! [`Design`] said which of them the measurements can tell. [`Predictor`] answers for sizes that were not measured.
+//! [`Launch`] lays a call out for the event-driven engine as the closed forms price it.
 //!
 //! Deliberately absent: reading files (`tier6-measure`), closed forms of algorithms
 //! (`tier6-math`), showing results (`tier6-report`).
@@ -17,6 +18,7 @@ mod compare;
 mod finding;
 mod fit;
 mod identify;
+mod launch;
 mod point;
 mod predict;
 mod rank_latency;
@@ -46,6 +48,9 @@ pub use compare::{
 };
 pub use fit::fit_range;
 pub use identify::{Design, Identifiability, Setting, TWO_LEVEL_CONSTANTS, TwoLevel};
+pub use launch::{
+    CallSetup, FixedTime, Launch, LaunchError, is_in_switch, simulated_protocols,
+};
 pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, PredictorError};
 pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};
 pub use rank_trend::{RankTrend, TrendFit, rank_trend};

@@ -13,7 +13,8 @@ pub enum Fault {
         /// Share of its rate, above 0, at most 1.
         share: f64,
     },
-    /// A link carries nothing from this instant on.
+    /// A link carries nothing from this instant on. When that is the beginning, messages take
+    /// another of the shortest routes where there is one; what fails later is not routed around.
     FailedLink {
         /// The link.
         link: LinkId,

@@ -49,5 +49,5 @@ pub use program::{
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,
 };
-pub use run::{Job, Recording, RunError, RunOptions, SetupError, run};
+pub use run::{Headway, Job, Recording, RunError, RunOptions, SetupError, run, run_watched};
 pub use timeline::{Span, Timeline, Track};

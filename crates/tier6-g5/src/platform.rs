@@ -52,7 +52,7 @@ impl G5Parameters {
             cdma: cdma(&given, topology),
             memory: memory(&given, topology),
             paxi: paxi(&given, topology),
-            rc_link: rc_link(&given, paths),
+            rc_link: rc_link(&given, topology, paths),
             queue: queue(&given, topology, rate_control),
             paths,
             rate_control,
@@ -209,6 +209,22 @@ fn paxi(given: &G5Spec, topology: &Topology) -> Option<Paxi> {
     })
 }
 
+/// Returns a timeout that outlasts the longest queue: what all chips may have under way, on the
+/// slowest link. A shorter one takes a long queue for a loss and sends all of it again.
+fn timeout(given: &G5Spec, topology: &Topology) -> SimTime {
+    let least = RcLink::defaults().timeout;
+    let Some(paxi) = paxi(given, topology) else {
+        return least;
+    };
+    let rates = topology.links().iter().map(|link| link.payload_rate.get());
+    let slowest = rates.fold(f64::INFINITY, f64::min);
+    let chip = f64::from(paxi.outstanding) * f64::from(paxi.segment);
+    let queue = f64::from(topology.n_chips()) * chip;
+    // Bytes over GB/s are nanoseconds.
+    let longest = SimTime::from(Micros::new(queue / slowest / 1e3));
+    least.max(longest)
+}
+
 /// Frames by which one may overtake another where paths do not keep order.
 const REORDER: u32 = 256;
 /// Bits of a sequence number above which a window that nobody gave does not grow.
@@ -216,8 +232,11 @@ const WINDOW_BITS: u32 = 16;
 
 /// Where packets of one flow overtake each other, a receiver that takes them in order only would
 /// have all of them sent again. Selective recovery halves what sequence numbers can tell apart.
-fn rc_link(given: &G5Spec, paths: PathChoice) -> Option<RcLink> {
-    let prior = RcLink::defaults();
+fn rc_link(given: &G5Spec, topology: &Topology, paths: PathChoice) -> Option<RcLink> {
+    let prior = RcLink {
+        timeout: timeout(given, topology),
+        ..RcLink::defaults()
+    };
     let (recovery, overtaking) = if paths.reorders() {
         (RecoverySpec::Selective, REORDER)
     } else {

@@ -20,7 +20,7 @@ pub use relabelled::Relabelled;
 pub use ring::{RingPace, RingProgram};
 
 use tier6_collective::{
-    Collective, Follow, Grain, GroupId, Handshake, RankId, Transfer, TransferId,
+    Collective, Follow, Grain, GroupId, Handshake, RankId, Route, Transfer, TransferId,
 };
 
 /// A transfer that another waits for, or that waits for it.
@@ -85,6 +85,23 @@ pub trait Program {
 
     /// Appends the transfers that wait for nothing and have no queue, in order.
     fn loose_starts(&self, into: &mut Vec<TransferId>);
+}
+
+/// Returns the rank and the port in whose queue a transfer leaves; `None` without a port. All
+/// members of a group send an aggregation; it is in the queue of the first of them, so that those
+/// of one port follow each other through the network instead of sharing it.
+pub(crate) fn queue_of<'p>(
+    transfer: &Transfer,
+    members: impl FnOnce(GroupId) -> &'p [RankId],
+) -> Option<(RankId, u32)> {
+    let port = transfer.port?;
+    let rank = match transfer.route {
+        Route::Aggregate { group } => members(group).first().copied(),
+        Route::Send { .. } | Route::Multicast { .. } | Route::LoadReduce { .. } => {
+            transfer.issuer()
+        }
+    };
+    rank.map(|rank| (rank, u32::from(port.0)))
 }
 
 /// A program that is not computed.

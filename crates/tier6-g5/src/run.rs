@@ -14,10 +14,11 @@ use tier6_system::ChipId;
 use tier6_units::SimTime;
 
 use crate::account::{Ended, conclude};
-use crate::chip::{ChipEvent, Chips};
+use crate::chip::{ChipEvent, Chips, Totals};
 use crate::network::{Context, Network, Notice};
 use crate::{
-    Fabric, FabricError, Fault, G5Parameters, Program, RunResult, RunStop, StopReason, Timeline,
+    Fabric, FabricError, Fault, G5Parameters, ParameterError, Program, RunResult, RunStop,
+    StopReason, Timeline,
 };
 
 pub(crate) use world::{RunEvent, World};
@@ -100,6 +101,9 @@ pub enum SetupError {
         /// The rank.
         rank: u32,
     },
+    /// A parameter is outside its domain.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
     /// Chips that talk have no path.
     #[error(transparent)]
     Path(#[from] FabricError),
@@ -122,12 +126,21 @@ impl From<FabricError> for RunError {
     }
 }
 
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Headway {
+    /// Transfers that are complete.
+    pub done: u64,
+    /// Transfers of all jobs.
+    pub transfers: u64,
+}
+
 /// Runs jobs over a network until all their transfers are complete.
 ///
 /// # Errors
 ///
-/// When the jobs do not fit their chips, and when the run stops: a deadlock, a stall, a limit, a
-/// broken law.
+/// When a parameter is outside its domain, the jobs do not fit their chips, and when the run stops:
+/// a deadlock, a stall, a limit, a broken law.
 pub fn run<N: Network>(
     jobs: &[Job<'_>],
     fabric: &mut Fabric<'_>,
@@ -135,6 +148,26 @@ pub fn run<N: Network>(
     parameters: &G5Parameters,
     options: &RunOptions,
 ) -> Result<RunResult, RunError> {
+    run_watched(jobs, fabric, network, parameters, options, &mut |_| {})
+}
+
+/// Events between two reports of a run on its headway.
+const WATCHED_EVERY: u64 = 1 << 16;
+
+/// As [`run`], and tells now and then how far it has come. What is told changes nothing.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_watched<N: Network>(
+    jobs: &[Job<'_>],
+    fabric: &mut Fabric<'_>,
+    network: &mut N,
+    parameters: &G5Parameters,
+    options: &RunOptions,
+    watch: &mut dyn FnMut(Headway),
+) -> Result<RunResult, RunError> {
+    parameters.check().map_err(SetupError::from)?;
     check(jobs, options)?;
     let mut run = Run {
         chips: Chips::new(jobs, parameters, options),
@@ -147,7 +180,7 @@ pub fn run<N: Network>(
         fabric,
         network,
     };
-    let events = run.until_done(options.limits)?;
+    let events = run.until_done(options.limits, watch)?;
     // What links carry afterwards is not of the call.
     let links = run.network.accounts(run.fabric);
     // Timers that never stop must not keep a run that has ended.
@@ -211,7 +244,11 @@ struct Run<'r, 'a, 't, N: Network> {
 
 impl<'a, 't, N: Network> Run<'_, 'a, 't, N> {
     /// Returns the number of events that it took.
-    fn until_done(&mut self, limits: Limits) -> Result<u64, RunError> {
+    fn until_done(
+        &mut self,
+        limits: Limits,
+        watch: &mut dyn FnMut(Headway),
+    ) -> Result<u64, RunError> {
         let mut events = 0_u64;
         self.network.start(&mut Context {
             fabric: self.fabric,
@@ -234,6 +271,12 @@ impl<'a, 't, N: Network> Run<'_, 'a, 't, N> {
             }
             let (now, event) = self.agenda.pop().expect("Invariant: it has a next time");
             events += 1;
+            if events.is_multiple_of(WATCHED_EVERY) {
+                let Totals {
+                    done, transfers, ..
+                } = self.chips.totals;
+                watch(Headway { done, transfers });
+            }
             match event {
                 RunEvent::Network(event) => self.network_event(event, now),
                 RunEvent::Chip(event) => {

@@ -18,8 +18,8 @@ use crate::number::count;
 use crate::prediction::{AlgorithmChoice, Refusal};
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
-use tier6_collective::{Algorithm, Collective, Grain};
-use tier6_g5::{Fidelity, Parts, RunStop};
+use tier6_collective::{Algorithm, Collective, Grain, Protocol};
+use tier6_g5::{Fidelity, Parts, RunStop, StopReason};
 use tier6_math::Basis;
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
@@ -50,13 +50,17 @@ pub struct SimulationReport {
     pub stops: Vec<StoppedCall>,
     /// Algorithms that offer the collective, but not here, with the reason.
     pub refused: Vec<Refusal>,
+    /// Why a schedule from a file does not compute its collective, if it does not.
+    pub flaw: Option<String>,
 }
 
 /// One simulated call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatedCall {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// The algorithm; `None` for a schedule from a file that is none of ours.
+    pub algorithm: Option<Algorithm>,
+    /// The protocol under which it ran; `None` for no protocol in particular.
+    pub protocol: Option<Protocol>,
     /// M, in nccl-tests' meaning.
     pub bytes: Bytes,
     /// Rings or trees that share the message.
@@ -97,8 +101,8 @@ pub struct Sensitivity {
 /// A run that stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoppedCall {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// The algorithm; `None` for a schedule from a file that is none of ours.
+    pub algorithm: Option<Algorithm>,
     /// M.
     pub bytes: Bytes,
     /// Why, when, and who waits for whom.
@@ -191,8 +195,8 @@ pub fn simulation_csv(report: &SimulationReport) -> String {
             report.collective.to_string(),
             report.ranks.to_string(),
             row.bytes.get().to_string(),
-            row.algorithm.to_string(),
-            String::new(),
+            algorithm_name(row.algorithm).to_owned(),
+            row.protocol.map_or("", Protocol::name).to_owned(),
         ];
         fields.extend(row.times().map(|time| number(Some(us(time)))));
         fields.extend([row.algbw, row.busbw].map(|rate| number(rate.map(GbPerSec::get))));
@@ -204,6 +208,14 @@ pub fn simulation_csv(report: &SimulationReport) -> String {
         push_row(&mut out, fields.iter());
     }
     out
+}
+
+/// Name of an algorithm; a schedule from a file may have none.
+pub(crate) const fn algorithm_name(algorithm: Option<Algorithm>) -> &'static str {
+    match algorithm {
+        Some(algorithm) => algorithm.name(),
+        None => "custom",
+    }
 }
 
 /// Microseconds of a simulated time.
@@ -253,7 +265,25 @@ impl StoppedCall {
             bytes,
             stop,
         } = self;
-        format!("{algorithm} of {bytes} stopped: {stop}")
+        format!("{} of {bytes} stopped: {stop}", algorithm_name(*algorithm))
+    }
+
+    /// The way out, where there is one.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self.stop.reason {
+            StopReason::Events(_) => Some(
+                "a higher `--limit-events`, `--fidelity flow`, or smaller messages: packets are \
+                 events",
+            ),
+            StopReason::QueuePairFatal { .. } => Some(
+                "a longer `timeout` or more `retries` of `[g5.rc_link]`, unless a link that failed \
+                 or lost frames is the reason",
+            ),
+            StopReason::Deadlock
+            | StopReason::Stalled
+            | StopReason::Time(_)
+            | StopReason::Broken(_) => None,
+        }
     }
 
     fn waits_shown(&self) -> Vec<(String, String)> {
@@ -295,7 +325,10 @@ fn grid(report: &SimulationReport, detail: Detail) -> Grid {
     let part = |time: SimTime| Some(us(time));
     let mut columns = Columns::of(&report.rows)
         .right("size", |row| row.bytes.to_string())
-        .left("algorithm", |row| row.algorithm.to_string())
+        .left("algorithm", |row| algorithm_name(row.algorithm).to_owned())
+        .left("protocol", |row| {
+            row.protocol.map_or("-", Protocol::name).to_owned()
+        })
         .numbers("time us", 1, |row| part(row.total))
         .numbers("software", 1, |row| part(row.parts.software))
         .numbers("latency", 1, |row| part(row.parts.latency))
@@ -329,7 +362,7 @@ fn bottlenecks(report: &SimulationReport, detail: Detail) -> Vec<(String, String
     let first = |at: usize| at == 0 || report.rows[at - 1].bytes != report.rows[at].bytes;
     let shown = rows.filter(|(at, _)| detail == Detail::Wide || first(*at));
     let line = |(_, row): (usize, &SimulatedCall)| {
-        let sentence = format!("{}: {}", row.algorithm, row.bottleneck);
+        let sentence = format!("{}: {}", algorithm_name(row.algorithm), row.bottleneck);
         (row.bytes.to_string(), sentence)
     };
     shown.map(line).collect()
@@ -347,7 +380,7 @@ fn sensitivity_grid(report: &SimulationReport) -> Option<Grid> {
     let mut columns = Columns::of(names).left("constant", |one| one.constant.clone());
     for row in with {
         let head = if several {
-            format!("{} {}", row.algorithm, row.bytes)
+            format!("{} {}", algorithm_name(row.algorithm), row.bytes)
         } else {
             row.bytes.to_string()
         };
@@ -363,6 +396,10 @@ fn sensitivity_grid(report: &SimulationReport) -> Option<Grid> {
 /// What a reader must know before believing the numbers.
 fn notes(report: &SimulationReport) -> Vec<String> {
     let mut notes = Vec::new();
+    if let Some(flaw) = &report.flaw {
+        let name = naming::collective(Some(report.collective));
+        notes.push(format!("the schedule does not compute {name}: {flaw}"));
+    }
     let of = |basis: Basis| report.rows.iter().any(|row| row.basis == basis);
     if of(Basis::Assumed) {
         notes.push(

@@ -84,7 +84,7 @@ pub enum Error {
     /// Two runs have no series in common.
     #[error("nothing to compare: {0}")]
     NothingInCommon(String),
-    /// A file of the tuner was opened but not understood.
+    /// A file of the tuner, or a schedule, was opened but not understood.
     #[error("failed to read `{path}`: {message}")]
     Malformed {
         /// The path as given.

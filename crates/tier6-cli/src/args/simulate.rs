@@ -12,13 +12,15 @@ Examples:
   tier6 simulate --system h100-x8-ib-ndr --nodes 4 --collective all_to_all --fidelity flow
   tier6 simulate --system doc004-ring --ranks 16 --collective all_reduce --sizes 1M \\
       --grain 64K --trace ring.json --stats ring.csv
+  tier6 simulate --system h100-x8 --schedule mine.json
   tier6 simulate --system h100-x8 --collective all_gather --algorithm ring \\
       --fault slow-link=chip0-nvswitch3:50% --fault late-rank=3:20us
 ")]
 #[command(after_help = "\
 Links in `--fault` are named from the sender to the receiver; `--stats` lists those in use:
   slow-link=LINK:SHARE    carries this share of its rate: 0.5, 50%
-  failed-link=LINK[:TIME] carries nothing from this time on
+  failed-link=LINK[:TIME] carries nothing from this time on; what is down from the start
+                          is routed around where there is an equal route
   late-rank=RANK:TIME     enters the call late
   loss=[LINK:]SHARE       loses frames, on every link or on one (packet fidelity)
 The trace is of the last size, in the Trace Event format: open it at ui.perfetto.dev, which
@@ -31,11 +33,17 @@ pub struct Simulate {
     #[arg(long, value_name = "NAME|FILE")]
     pub system: String,
     /// The collective: `all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, ...
-    #[arg(long, value_name = "NAME")]
-    pub collective: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "schedule")]
+    pub collective: Option<String>,
     /// An algorithm, `all` of them, or `auto`: the one that `tier6 predict` calls fastest
     #[arg(long, value_name = "NAME|all|auto", default_value = "auto")]
     pub algorithm: String,
+    /// `ll`, `ll128`, `simple`, `auto`: the fastest of those that `[g5]` describes, or `none`
+    #[arg(long, value_name = "NAME|auto|none", default_value = "auto")]
+    pub protocol: String,
+    /// A schedule instead: JSON of `tier6.schedule/1` with its own size, or MSCCL's XML
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["collective", "algorithm", "protocol"])]
+    pub schedule: Option<String>,
     /// The number of ranks; all chips when absent, more than the system has add nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..))]

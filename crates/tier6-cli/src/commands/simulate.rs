@@ -4,15 +4,17 @@ use crate::args::simulate::{Fidelity, Handshake, Simulate};
 use crate::failure::Failure;
 use crate::meaning;
 use crate::terminal::Terminal;
+use std::collections::BTreeSet;
 use std::path::Path;
-use tier6::{Bytes, Detail, Exit, Grain, Recording, SimulateRequest, Simulated};
+use tier6::{Bytes, Detail, Exit, Grain, Recording, SimulateRequest, Simulated, SimulatedWork};
 
 pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
     let file = options.output.output.as_deref();
     let written = [file, options.trace.as_deref(), options.stats.as_deref()];
     for path in written.into_iter().flatten() {
-        meaning::inputs([&options.system], Some(path))?;
+        let read = [Some(&options.system), options.schedule.as_ref()];
+        meaning::inputs(read.into_iter().flatten(), Some(path))?;
     }
     distinct(&written)?;
     let detail = if options.wide {
@@ -27,10 +29,9 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
             Recording::Off
         }
     };
-    let simulated = tier6::simulate(&SimulateRequest {
+    let request = SimulateRequest {
         system: &options.system,
-        collective: tier6::parse_collective(&options.collective)?,
-        choice: tier6::parse_algorithms(&options.algorithm)?,
+        work: work(options)?,
         ranks: options.ranks,
         nodes: options.nodes,
         sizes: &meaning::sizes(&options.sizes)?,
@@ -49,7 +50,8 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
         trace: recording(options.trace.is_some()),
         statistics: recording(options.stats.is_some()),
         limit_events: options.limit_events,
-    })?;
+    };
+    let simulated = tier6::simulate(&request, &mut *terminal.headway())?;
     let report = &simulated.report;
     let text = tier6::render_simulation(report, terminal.form(format, detail, file))?;
     terminal.deliver(&text, file)?;
@@ -57,7 +59,24 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
     for stopped in &report.stops {
         terminal.error(&stopped.headline());
     }
+    let hints = report.stops.iter().filter_map(|stopped| stopped.hint());
+    for hint in hints.collect::<BTreeSet<_>>() {
+        terminal.hint(hint);
+    }
     Ok(tier6::simulation_exit(report))
+}
+
+/// What is asked for: a collective, or a schedule from a file.
+fn work(options: &Simulate) -> Result<SimulatedWork<'_>, Failure> {
+    match (&options.schedule, &options.collective) {
+        (Some(file), _) => Ok(SimulatedWork::Schedule(file)),
+        (None, Some(collective)) => Ok(SimulatedWork::Collective {
+            collective: tier6::parse_collective(collective)?,
+            choice: tier6::parse_algorithms(&options.algorithm)?,
+            protocols: tier6::parse_protocols(&options.protocol)?,
+        }),
+        (None, None) => Err(Failure::usage("no `--collective` and no `--schedule`")),
+    }
 }
 
 /// Writes the timeline and the accounts.

@@ -255,7 +255,7 @@ pub fn build(
         Algorithm::OneShot => shots::one_shot(&job),
         Algorithm::TwoShot => shots::two_shot(&job),
         Algorithm::Hierarchical => hierarchical::build(&job)?,
-        Algorithm::Nvls => nvls::build(&job),
+        Algorithm::Nvls => nvls::build(&job)?,
         Algorithm::NvlsTree => nvls::build_tree(&job)?,
         Algorithm::CollNetDirect => collnet::direct(&job)?,
         Algorithm::CollNetChain => collnet::chain(&job)?,

@@ -100,7 +100,7 @@ pub fn forecast_simulated(
 /// size, us, path.
 fn times(system: &SystemSpec, set: &Observed) -> Result<Vec<(Bytes, f64, Path)>, CalibrateError> {
     let sites = Sites::of(system, &[set])?;
-    let scene = Scene::new(system, &[set], &sites)?;
+    let scene = Scene::new(&[set], &sites)?;
     let scene = &scene.calls()[0];
     let time = |point: &ObservedPoint| {
         let may_run = |path: &&Path| SceneCall::may_run(**path, point, &scene.paths);

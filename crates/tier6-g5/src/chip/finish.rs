@@ -9,7 +9,7 @@ use super::{ChipEvent, Chips, FlightId, Node};
 use crate::FabricError;
 use crate::account::{Chain, Doing};
 use crate::network::{Network, Responses};
-use crate::program::Dependency;
+use crate::program::{Dependency, queue_of};
 use crate::run::World;
 use crate::{Span, Track};
 
@@ -265,9 +265,9 @@ impl Chips<'_> {
             return Ok(());
         }
         let body = state.program.transfer(transfer);
-        if let (Some(rank), Some(port)) = (body.issuer(), body.port) {
-            let ports = state.program.ports();
-            let queue = state.first_queue + rank.0 * ports + u32::from(port.0);
+        let program = state.program;
+        if let Some((rank, port)) = queue_of(&body, |group| program.group(group)) {
+            let queue = state.first_queue + rank.0 * program.ports() + port;
             let is_first = self.queues[queue]
                 .next
                 .is_some_and(|next| next.transfer == transfer);

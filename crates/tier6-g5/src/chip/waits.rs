@@ -9,6 +9,7 @@ use tier6_collective::{Route, TransferId};
 use super::pending::Part;
 use super::{Chips, Held, QueueId};
 use crate::network::Network;
+use crate::program::queue_of;
 use crate::{Fabric, Wait};
 
 /// The most waits that are told, a cycle apart.
@@ -225,7 +226,7 @@ impl Chips<'_> {
         let heads = heads.map(|node| node.transfer);
         let loose = (0..program.transfers()).map(TransferId).filter(|id| {
             let transfer = program.transfer(*id);
-            open[id.index()] && (transfer.port.is_none() || transfer.issuer().is_none())
+            open[id.index()] && queue_of(&transfer, |group| program.group(group)).is_none()
         });
         for id in heads.chain(loose) {
             if waits.len() >= TOLD_MAX {

@@ -1,10 +1,8 @@
 //! A schedule as a program: everything in tables.
 
-use tier6_collective::{
-    Follow, Grain, GroupId, Handshake, PortId, RankId, Schedule, Transfer, TransferId,
-};
+use tier6_collective::{Follow, Grain, GroupId, Handshake, RankId, Schedule, Transfer, TransferId};
 
-use super::{Dependency, Needs, Program};
+use super::{Dependency, Needs, Program, queue_of};
 
 /// A [`Schedule`] with its dependencies turned around and its ports as queues.
 #[derive(Debug, Clone)]
@@ -52,7 +50,7 @@ impl Lowered {
         let needs = needs.collect();
         let ports = transfers.iter().filter_map(|transfer| transfer.port);
         let ports = ports.map(|port| u32::from(port.0) + 1).max().unwrap_or(0);
-        let (first, next) = queues(schedule.ranks(), ports, &transfers);
+        let (first, next) = queues(schedule, ports);
         Self {
             ranks: schedule.ranks(),
             grain: schedule.grain(),
@@ -104,19 +102,16 @@ fn dependencies(schedule: &Schedule) -> Rows {
 }
 
 /// Returns the first transfer of every queue and the one behind each transfer.
-fn queues(
-    ranks: u32,
-    ports: u32,
-    transfers: &[Transfer],
-) -> (Vec<Option<TransferId>>, Vec<Option<TransferId>>) {
-    let mut first = vec![None; (ranks * ports) as usize];
-    let mut next = vec![None; transfers.len()];
+fn queues(schedule: &Schedule, ports: u32) -> (Vec<Option<TransferId>>, Vec<Option<TransferId>>) {
+    let mut first = vec![None; (schedule.ranks() * ports) as usize];
+    let mut next = vec![None; schedule.transfers().len()];
     let mut last: Vec<Option<TransferId>> = first.clone();
-    for (id, transfer) in (0..).map(TransferId).zip(transfers) {
-        let (Some(rank), Some(PortId(port))) = (transfer.issuer(), transfer.port) else {
+    for (id, transfer) in schedule.iter() {
+        let members = |group: GroupId| schedule.groups()[group.index()].as_slice();
+        let Some((rank, port)) = queue_of(transfer, members) else {
             continue;
         };
-        let queue = (rank.0 * ports + u32::from(port)) as usize;
+        let queue = (rank.0 * ports + port) as usize;
         match last[queue].replace(id) {
             Some(before) => next[before.index()] = Some(id),
             None => first[queue] = Some(id),
@@ -212,8 +207,8 @@ impl Program for Lowered {
     fn loose_starts(&self, into: &mut Vec<TransferId>) {
         let ids = (0..).map(TransferId).zip(&self.transfers).zip(&self.needs);
         into.extend(ids.filter_map(|((id, transfer), needs)| {
-            let loose = transfer.port.is_none() || transfer.issuer().is_none();
-            (loose && *needs == Needs::default()).then_some(id)
+            let is_loose = queue_of(transfer, |group| self.group(group)).is_none();
+            (is_loose && *needs == Needs::default()).then_some(id)
         }));
     }
 }

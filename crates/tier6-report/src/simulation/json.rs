@@ -1,12 +1,12 @@
 //! `tier6.prediction/1` of the event-driven engine. Additions to the contract: `fidelity`, `seed`,
-//! `grain_bytes`, `faults`, `stops` and `refused` of the whole; `hardware_us`, `channels`,
+//! `grain_bytes`, `faults`, `stops`, `refused` and `flaw` of the whole; `hardware_us`, `channels`,
 //! `events`, `messages`, `packet_hops` and `sensitivities` of a result.
 
-use super::{Sensitivity, SimulatedCall, SimulationReport, StoppedCall, us};
+use super::{Sensitivity, SimulatedCall, SimulationReport, StoppedCall, algorithm_name, us};
 use crate::analysis::json::pretty;
 use crate::prediction::{AlgorithmChoice, Refusal};
 use serde::Serialize;
-use tier6_collective::Grain;
+use tier6_collective::{Grain, Protocol};
 use tier6_g5::{Parts, Wait};
 use tier6_units::GbPerSec;
 
@@ -29,6 +29,7 @@ pub fn simulation_json(report: &SimulationReport) -> String {
         results: report.rows.iter().map(ResultDto::new).collect(),
         stops: report.stops.iter().map(StopDto::new).collect(),
         refused: (report.choice == AlgorithmChoice::All).then(refused),
+        flaw: report.flaw.as_deref(),
     })
 }
 
@@ -48,13 +49,16 @@ struct ReportDto<'a> {
     stops: Vec<StopDto<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Vec<RefusalDto<'a>>>,
+    /// Why a schedule from a file does not compute its collective.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flaw: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct ResultDto<'a> {
     bytes: u64,
     algorithm: &'static str,
-    /// Always null: the fastest protocol that the system describes ran, and the run does not name it.
+    /// `null` for no protocol in particular.
     protocol: Option<&'static str>,
     time_us: f64,
     parts: PartsDto,
@@ -118,8 +122,8 @@ impl<'a> ResultDto<'a> {
     fn new(row: &'a SimulatedCall) -> Self {
         Self {
             bytes: row.bytes.get(),
-            algorithm: row.algorithm.name(),
-            protocol: None,
+            algorithm: algorithm_name(row.algorithm),
+            protocol: row.protocol.map(Protocol::name),
             time_us: us(row.total),
             parts: PartsDto::new(&row.parts),
             algbw_gbs: row.algbw.map(GbPerSec::get),
@@ -162,7 +166,7 @@ impl<'a> StopDto<'a> {
         let stop = &stopped.stop;
         Self {
             bytes: stopped.bytes.get(),
-            algorithm: stopped.algorithm.name(),
+            algorithm: algorithm_name(stopped.algorithm),
             reason: stop.reason.to_string(),
             at_us: us(stop.at),
             done: stop.done,

@@ -1,6 +1,6 @@
 //! An account of every link and rank of every run, as CSV: where bytes went and who waited.
 
-use super::us;
+use super::{algorithm_name, us};
 use crate::analysis::csv::{number, push_row, quoted};
 use tier6_collective::Algorithm;
 use tier6_g5::{ChipAccount, LinkAccount};
@@ -9,8 +9,8 @@ use tier6_units::{Bytes, SimTime};
 /// The accounts of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallStatistics {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// The algorithm; `None` for a schedule from a file that is none of ours.
+    pub algorithm: Option<Algorithm>,
     /// M.
     pub bytes: Bytes,
     /// Time of the hardware, of which a link's busy time is a share.
@@ -75,7 +75,7 @@ impl LinkStatistics {
         let whole = us(call.hardware);
         let share = (whole > 0.0).then(|| us(account.busy) / whole);
         let mut fields = vec![
-            call.algorithm.to_string(),
+            algorithm_name(call.algorithm).to_owned(),
             call.bytes.get().to_string(),
             "link".to_owned(),
             quoted(&self.name),
@@ -101,7 +101,7 @@ impl RankStatistics {
     fn fields(&self, call: &CallStatistics) -> Vec<String> {
         let account = &self.account;
         let mut fields = vec![
-            call.algorithm.to_string(),
+            algorithm_name(call.algorithm).to_owned(),
             call.bytes.get().to_string(),
             "rank".to_owned(),
             self.rank.to_string(),
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn every_row_has_every_column() {
         let call = CallStatistics {
-            algorithm: Algorithm::Ring,
+            algorithm: Some(Algorithm::Ring),
             bytes: Bytes::new(1024),
             hardware: SimTime::from_ps(4_000_000),
             links: vec![LinkStatistics {

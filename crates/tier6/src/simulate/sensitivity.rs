@@ -1,7 +1,7 @@
 //! How the time of a call follows each constant: the run repeated with the constant 10 % lower and
 //! 10 % higher. An elasticity of -1 says that the time falls by a percent per percent.
 
-use super::{Call, Scene};
+use super::scene::{Call, Scene, setup_error};
 use crate::Error;
 use tier6_g5::{G5Parameters, Recording, RunError};
 use tier6_report::Sensitivity;
@@ -29,7 +29,7 @@ enum Knob {
 /// Returns the elasticities of a call that takes `total`, by constant. A constant of zero has none,
 /// nor has one whose change stops the run.
 pub(super) fn of(
-    scene: &Scene<'_>,
+    scene: &mut Scene<'_>,
     call: &Call,
     total: SimTime,
 ) -> Result<Vec<Sensitivity>, Error> {
@@ -106,9 +106,15 @@ fn knobs(scene: &Scene<'_>) -> Vec<(Knob, String)> {
 }
 
 /// The time with one constant moved; `None` when the run stops.
-fn time(scene: &Scene<'_>, call: &Call, knob: Knob, factor: f64) -> Result<Option<SimTime>, Error> {
+fn time(
+    scene: &mut Scene<'_>,
+    call: &Call,
+    knob: Knob,
+    factor: f64,
+) -> Result<Option<SimTime>, Error> {
     let moved = moved_topology(scene, knob, factor)?;
-    let topology = moved.as_ref().unwrap_or(&scene.site.topology);
+    let site = scene.site;
+    let topology = moved.as_ref().unwrap_or(&site.topology);
     let mut parameters = G5Parameters::of(topology);
     let scaled = |time: SimTime| SimTime::from(Micros::new(time.to_micros().get() * factor));
     let rate = |byte: ByteTime| ByteTime::at(byte.rate().scaled(factor));
@@ -128,11 +134,11 @@ fn time(scene: &Scene<'_>, call: &Call, knob: Knob, factor: f64) -> Result<Optio
         }
         Knob::Reduce => parameters.memory.reduce = rate(parameters.memory.reduce),
     }
-    let parameters = scene.parameters_for(call, topology, &parameters)?;
+    let parameters = scene.parameters_for(call, topology, &parameters);
     match scene.run(call, topology, &parameters, Recording::Off) {
         Ok(result) => Ok(Some(result.total)),
         Err(RunError::Stop(_)) => Ok(None),
-        Err(RunError::Setup(error)) => Err(super::setup(&error)),
+        Err(RunError::Setup(error)) => Err(setup_error(&error)),
     }
 }
 

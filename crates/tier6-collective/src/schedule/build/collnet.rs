@@ -30,7 +30,7 @@ pub(super) fn direct(job: &Job) -> Result<Schedule, BuildError> {
         for (local, group) in (0..).zip(&rails) {
             let share = draft.memory().recv(local * pieces + piece);
             let leg = Leg::new(Route::Aggregate { group: *group }, Op::Copy);
-            draft.push(leg, &[Piece::same(share, 1)]);
+            draft.push(leg.through(PortId(1)), &[Piece::same(share, 1)]);
         }
         for node in 0..nodes.count {
             direct::all_gather(&mut draft, &nodes.node(node), |draft, local| {
@@ -62,10 +62,8 @@ pub(super) fn chain(job: &Job) -> Result<Schedule, BuildError> {
             inside(node, 0, Op::Reduce).add(&mut draft, piece..piece + 1);
         }
         let whole = [Piece::same(draft.memory().recv(piece), 1)];
-        draft.push(
-            Leg::new(Route::Aggregate { group: heads }, Op::Copy),
-            &whole,
-        );
+        let leg = Leg::new(Route::Aggregate { group: heads }, Op::Copy);
+        draft.push(leg.through(PortId(2)), &whole);
         for node in 0..nodes.count {
             inside(node, 1, Op::Copy).add(&mut draft, piece..piece + 1);
         }

@@ -8,7 +8,8 @@
 //! Broadcast and Reduce have one rail, that of the root, with all of M; as in the double tree, the
 //! trees are over the other heads, and the root feeds, or drains, the two tree roots.
 //!
-//! Ports: six of the trees, then the chain to the head and the chain from it.
+//! Ports: six of the trees, then for each rail the chain to its head and the chain from it: rails
+//! are channels of their own, and none queues behind another.
 
 use crate::Collective;
 use crate::schedule::Schedule;
@@ -20,8 +21,8 @@ use super::nodes::Nodes;
 use super::tree::{Load, Tree, double_tree};
 use super::{BuildError, Job};
 
-const TO_HEAD: PortId = PortId(6);
-const FROM_HEAD: PortId = PortId(7);
+/// Ports of the trees: a rank is the head of one rail.
+const OF_TREES: u32 = 6;
 
 pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
     let nodes = Nodes::of(job)?;
@@ -70,6 +71,8 @@ pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
 
 /// The heads of the nodes, and the chains to them.
 struct Rail {
+    /// The chip of its nodes that is the head.
+    head: u32,
     /// The ranks of each node, from its head on.
     chains: Vec<Vec<u32>>,
     /// The trees over the heads; none over no head.
@@ -88,16 +91,25 @@ impl Rail {
         let mut heads = nodes.rail(head);
         heads.retain(|rank| Some(*rank) != root);
         Self {
+            head,
             chains: (0..nodes.count).map(chain).collect(),
             trees: (!heads.is_empty()).then(|| double_tree(heads)),
         }
+    }
+
+    /// Returns the port of the chain to the head (0) or from it (1). Beyond the ports that there
+    /// are, rails share.
+    fn port(&self, way: u32) -> PortId {
+        let rails = (u32::from(u8::MAX) + 1 - OF_TREES) / 2;
+        let port = OF_TREES + 2 * (self.head % rails) + way;
+        PortId(u8::try_from(port).expect("Invariant: rails share what ports there are"))
     }
 
     /// Adds a hop of the sums to the heads.
     fn up(&self, draft: &mut Draft, hop: usize, share: Piece) {
         for chain in &self.chains {
             let leg = Leg::send(chain[hop + 1], chain[hop], Op::Reduce);
-            draft.push(leg.through(TO_HEAD), &[share]);
+            draft.push(leg.through(self.port(0)), &[share]);
         }
     }
 
@@ -105,7 +117,7 @@ impl Rail {
     fn down(&self, draft: &mut Draft, hop: usize, share: Piece) {
         for chain in &self.chains {
             let leg = Leg::send(chain[hop], chain[hop + 1], Op::Copy);
-            draft.push(leg.through(FROM_HEAD), &[share]);
+            draft.push(leg.through(self.port(1)), &[share]);
         }
     }
 }

@@ -4,6 +4,9 @@
 //! to all. Each rank's link carries M (1 + 1/N) per direction (FACTS B.6). ReduceScatter is the
 //! first half, AllGather the second.
 //!
+//! AllReduce over nodes, where the network adds up: load-reduce of M/g by each rank in its node,
+//! an aggregation of each slice on its rail, a store to the node.
+//!
 //! NVLSTree, over nodes: load-reduce of M/g by each rank of a node, a double binary tree across
 //! the nodes on each rail, multicast in the node; K pieces per tree. With one rank per node the
 //! tree is all there is.
@@ -22,7 +25,16 @@ use super::{BuildError, Job};
 const LOADS: PortId = PortId(6);
 const STORES: PortId = PortId(7);
 
-pub(super) fn build(job: &Job) -> Schedule {
+pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
+    match job.options.ranks_per_node {
+        Some(per_node) if per_node < job.ranks() && job.collective == Collective::AllReduce => {
+            over_nodes(job)
+        }
+        Some(_) | None => Ok(in_one_switch(job)),
+    }
+}
+
+fn in_one_switch(job: &Job) -> Schedule {
     let mut draft = job.in_place(job.ranks());
     let all = everyone(&mut draft);
     if job.collective != Collective::AllGather {
@@ -35,6 +47,38 @@ pub(super) fn build(job: &Job) -> Schedule {
         all_gather(&mut draft, all);
     }
     draft.finish()
+}
+
+fn over_nodes(job: &Job) -> Result<Schedule, BuildError> {
+    let nodes = Nodes::of(job)?;
+    let mut draft = job.in_place(nodes.ranks_per_node);
+    let groups = node_groups(&mut draft, nodes);
+    for local in 0..nodes.ranks_per_node {
+        let slice = draft.memory().recv(local);
+        let rail = nodes.rail(local);
+        for (group, rank) in groups.iter().zip(&rail) {
+            load_reduce(&mut draft, *group, *rank, slice);
+        }
+        let members = draft.add_group(rail.iter().copied().map(RankId).collect());
+        let leg = Leg::new(Route::Aggregate { group: members }, Op::Copy);
+        draft.push(leg, &[Piece::same(slice, 1)]);
+        for (group, rank) in groups.iter().zip(&rail) {
+            multicast(&mut draft, *group, *rank, slice);
+        }
+    }
+    Ok(draft.finish())
+}
+
+/// Adds a group for each node that has a switch to share; none where a node is one rank.
+fn node_groups(draft: &mut Draft, nodes: Nodes) -> Vec<GroupId> {
+    let switched = if nodes.ranks_per_node > 1 {
+        nodes.count
+    } else {
+        0
+    };
+    (0..switched)
+        .map(|node| draft.add_group(nodes.node(node).into_iter().map(RankId).collect()))
+        .collect()
 }
 
 /// Adds the group of all ranks.
@@ -55,14 +99,7 @@ pub(super) fn build_tree(job: &Job) -> Result<Schedule, BuildError> {
     let nodes = Nodes::of(job)?;
     let per_rail = 2 * job.options.pieces;
     let mut draft = job.in_place_with_scratch(nodes.ranks_per_node * per_rail, per_rail);
-    let switched = if nodes.ranks_per_node > 1 {
-        nodes.count
-    } else {
-        0
-    };
-    let groups: Vec<GroupId> = (0..switched)
-        .map(|node| draft.add_group(nodes.node(node).into_iter().map(RankId).collect()))
-        .collect();
+    let groups = node_groups(&mut draft, nodes);
     let trees: Vec<_> = (0..nodes.ranks_per_node)
         .map(|local| double_tree(nodes.rail(local)))
         .collect();

@@ -55,7 +55,7 @@ impl<'a> Ground<'a> {
         is_reduce_told: bool,
     ) -> Result<Self, CalibrateError> {
         let before = Sites::of(system, observed)?;
-        let scene = Scene::new(system, observed, &before)?;
+        let scene = Scene::new(observed, &before)?;
         let topology = before.topology(&observed[0].call);
         let first = super::constant::first_link(topology);
         let outer = topology.link_classes().iter();

@@ -1,0 +1,377 @@
+//! A call of a collective, ready for the event-driven engine: a program per channel over the chips
+//! of its ranks.
+//!
+//! What `tier6-math` prices and what `tier6-g5` runs must be the same call: as many channels, trees
+//! laid alike, messages in as many pieces. This is the one place that says so, for simulation and
+//! for calibration. It is on this floor because it knows both engines.
+
+use thiserror::Error;
+use tier6_collective::{
+    Algorithm, BuildError, BuildOptions, Collective, Grain, Handshake, Partner, Path, Protocol,
+    Schedule, Trees, build,
+};
+use tier6_g5::{
+    ExchangeOrder, ExchangeProgram, G5Parameters, Job, Lowered, Program, ProgramError, Relabelled,
+    RingPace, RingProgram, moved,
+};
+use tier6_math::{Channels, Parameters, Pieces, Placement, ring_orders};
+use tier6_system::{ChipId, Topology};
+use tier6_units::{Bytes, SimTime};
+
+/// Slices of in-switch algorithms when whole messages are asked for: a rank stores what the switch
+/// hands it while it reads on, so that both directions of its link are in use (FACTS B.6).
+const IN_SWITCH_SLICE: u64 = 256 << 10;
+/// With so many slices per rank the first and the last are half a percent of a call.
+const IN_SWITCH_SLICES_MAX: u64 = 128;
+/// The most pieces in which chains and trees pipeline a message.
+const PIECES_MAX: u64 = 1 << 12;
+
+/// A call as it is asked for, apart from its size.
+#[derive(Debug, Clone)]
+pub struct CallSetup<'a> {
+    /// The system.
+    pub topology: &'a Topology,
+    /// What the call assumes beside it: placement, channels, pieces, forms of algorithms.
+    pub parameters: &'a Parameters,
+    /// The collective.
+    pub collective: Collective,
+    /// N.
+    pub ranks: u32,
+    /// The grain in which ranks forward.
+    pub grain: Grain,
+    /// How sender and receiver agree; `None` for the algorithm's own way.
+    pub handshake: Option<Handshake>,
+}
+
+/// A call, ready to run.
+#[expect(
+    missing_debug_implementations,
+    reason = "programs are trait objects; nobody prints millions of transfers"
+)]
+pub struct Launch {
+    chips: Vec<ChipId>,
+    programs: Vec<Box<dyn Program>>,
+}
+
+/// A call that cannot be laid out.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum LaunchError {
+    /// No builder does it.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The engine cannot hold it.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// A schedule for more ranks than there are chips.
+    #[error("a schedule of {ranks} ranks on a system of {chips} chips")]
+    Chips {
+        /// N.
+        ranks: u32,
+        /// What there is.
+        chips: usize,
+    },
+}
+
+impl Launch {
+    /// Lays a call out for `data` bytes of a message; what a protocol sends beside data comes on
+    /// top.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such schedule, or it has more transfers than the engine can number.
+    pub fn new(setup: &CallSetup<'_>, path: Path, data: Bytes) -> Result<Self, LaunchError> {
+        let of_protocol = G5Parameters::of_protocol(setup.topology, path.protocol);
+        let whole = of_protocol.map_or(data, |(_, share)| moved(data, share));
+        let chips = chips(setup);
+        let per_node = setup.per_node();
+        let orders = if has_channels(setup.collective, path.algorithm) {
+            ring_orders(setup.topology, &chips, per_node, setup.parameters.channels)
+        } else {
+            vec![(0..setup.ranks).collect()]
+        };
+        // A channel has at least a byte of every chunk.
+        let most = whole.get().div_ceil(setup.ranks.into()).max(1);
+        let count = u64::try_from(orders.len()).map_or(most, |count| count.min(most));
+        let mut programs = Vec::new();
+        for (channel, order) in (0..count).zip(&orders) {
+            let end = |at: u64| end_of_part(whole.get(), at, count);
+            let part = Part {
+                setup,
+                algorithm: path.algorithm,
+                per_node,
+                share: Bytes::new(end(channel + 1) - end(channel)),
+                whole,
+            };
+            programs.push(part.program(order)?);
+        }
+        Ok(Self { chips, programs })
+    }
+
+    /// Lays out a custom schedule.
+    ///
+    /// # Errors
+    ///
+    /// When it has more ranks than the system has chips for.
+    pub fn of_schedule(setup: &CallSetup<'_>, schedule: &Schedule) -> Result<Self, LaunchError> {
+        let chips = chips(setup);
+        if chips.len() != schedule.ranks() as usize {
+            return Err(LaunchError::Chips {
+                ranks: schedule.ranks(),
+                chips: setup.topology.chips().len(),
+            });
+        }
+        let lowered = with_handshake(Lowered::new(schedule), setup.handshake);
+        Ok(Self {
+            chips,
+            programs: vec![Box::new(lowered)],
+        })
+    }
+
+    /// Returns the number of programs that share the message: rings of their own.
+    ///
+    /// # Panics
+    ///
+    /// Never: channels are few.
+    pub fn channels(&self) -> u32 {
+        u32::try_from(self.programs.len()).expect("Invariant: channels are few")
+    }
+
+    /// Returns the jobs of a run, one per channel, all from the beginning.
+    pub fn jobs(&self) -> Vec<Job<'_>> {
+        let jobs = (0..).zip(&self.programs).map(|(flow, program)| Job {
+            program: program.as_ref(),
+            chips: &self.chips,
+            start: SimTime::ZERO,
+            flow,
+        });
+        jobs.collect()
+    }
+}
+
+/// How a call's fixed time comes about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FixedTime {
+    /// Software, before the hardware begins.
+    Software(SimTime),
+    /// What a call of no bytes takes in all.
+    WholeCall(SimTime),
+}
+
+impl FixedTime {
+    /// Returns the software of a call, given what the hardware needs for one of no bytes; `None`
+    /// where that would have to be known.
+    pub fn software(self, empty: impl FnOnce() -> Option<SimTime>) -> Option<SimTime> {
+        match self {
+            Self::Software(software) => Some(software),
+            Self::WholeCall(whole) => empty().map(|empty| whole.saturating_sub(empty)),
+        }
+    }
+}
+
+/// Says whether switches do the sums or the copies of an algorithm. They work on what lies in
+/// memory, whole, so that only Simple runs it.
+pub const fn is_in_switch(algorithm: Algorithm) -> bool {
+    matches!(
+        algorithm,
+        Algorithm::Nvls | Algorithm::NvlsTree | Algorithm::CollNetDirect | Algorithm::CollNetChain
+    )
+}
+
+/// Returns the protocols under which an algorithm can be simulated on a system: Simple, and those
+/// whose messages `[g5]` describes.
+pub fn simulated_protocols(topology: &Topology, algorithm: Algorithm) -> Vec<Protocol> {
+    let runs = |protocol: &Protocol| match protocol {
+        Protocol::Simple => true,
+        Protocol::Ll | Protocol::Ll128 => {
+            !is_in_switch(algorithm) && G5Parameters::of_protocol(topology, *protocol).is_some()
+        }
+    };
+    let all = [Protocol::Simple, Protocol::Ll128, Protocol::Ll];
+    all.into_iter().filter(runs).collect()
+}
+
+impl CallSetup<'_> {
+    /// Returns the fixed time of an algorithm: the system's `alpha` of in-switch calls, where it
+    /// has one, else the software of every call.
+    pub fn fixed_time(&self, parameters: &G5Parameters, algorithm: Algorithm) -> FixedTime {
+        let constants = self.topology.constants();
+        let nvls = constants.nvls.as_ref();
+        let nvls = nvls.and_then(|nvls| Some(SimTime::from(nvls.alpha.as_ref()?.value)));
+        let sharp = constants.sharp.as_ref();
+        let sharp = sharp.map(|sharp| SimTime::from(sharp.alpha.value));
+        let software = parameters.software;
+        let whole = match algorithm {
+            // Two in-switch stages in a pipeline share one call's software.
+            Algorithm::Nvls if self.per_node() < self.ranks => sharp.map(|sharp| {
+                let nvls = nvls.unwrap_or(software);
+                sharp + nvls.saturating_sub(software)
+            }),
+            Algorithm::Nvls => nvls,
+            // Beside what the tree between nodes takes.
+            Algorithm::NvlsTree => return FixedTime::Software(nvls.unwrap_or(software)),
+            Algorithm::CollNetDirect | Algorithm::CollNetChain => sharp,
+            _ => None,
+        };
+        whole.map_or(FixedTime::Software(software), FixedTime::WholeCall)
+    }
+
+    fn per_node(&self) -> u32 {
+        match self.parameters.placement {
+            Placement::Packed => self.topology.chips_per_node().min(self.ranks),
+            Placement::PerNode(each) => each.get().min(self.ranks),
+        }
+    }
+}
+
+/// The chip of each rank.
+fn chips(setup: &CallSetup<'_>) -> Vec<ChipId> {
+    let width = match setup.parameters.placement {
+        Placement::Packed => usize::MAX,
+        Placement::PerNode(each) => each.get() as usize,
+    };
+    let nodes = setup.topology.nodes().iter();
+    let chips = nodes.flat_map(|node| node.chips.clone().take(width));
+    chips.take(setup.ranks as usize).map(ChipId::new).collect()
+}
+
+/// The end of part `at` of a message in `count` parts.
+fn end_of_part(bytes: u64, at: u64, count: u64) -> u64 {
+    let end = u128::from(bytes) * u128::from(at) / u128::from(count);
+    u64::try_from(end).expect("Invariant: a part of the message")
+}
+
+/// Whether a call is several rings over the same ranks.
+const fn has_channels(collective: Collective, algorithm: Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Ring | Algorithm::SendRecvRing)
+        && matches!(
+            collective,
+            Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter
+        )
+}
+
+/// The part of a call that a channel does.
+struct Part<'a> {
+    setup: &'a CallSetup<'a>,
+    algorithm: Algorithm,
+    per_node: u32,
+    share: Bytes,
+    whole: Bytes,
+}
+
+impl Part<'_> {
+    /// Returns the program of ranks that follow each other in an order: computed where the engine
+    /// can, else the schedule that the algorithm's builder unrolls.
+    fn program(&self, order: &[u32]) -> Result<Box<dyn Program>, LaunchError> {
+        let setup = self.setup;
+        let (collective, grain) = (setup.collective, setup.grain);
+        let pace = match self.algorithm {
+            Algorithm::Ring => Some(RingPace::Arrival),
+            Algorithm::SendRecvRing => Some(RingPace::OwnSend),
+            _ => None,
+        };
+        let exchange = match self.algorithm {
+            Algorithm::Direct => Some(ExchangeOrder::AllAtOnce),
+            Algorithm::Pairwise if setup.parameters.partner == Partner::Shift => {
+                Some(ExchangeOrder::ByDistance)
+            }
+            _ => None,
+        };
+        let is_plain = setup.handshake.is_none();
+        match (pace, exchange) {
+            (Some(pace), _) if is_plain && has_channels(collective, self.algorithm) => {
+                let ring = RingProgram::new(collective, setup.ranks, self.share, grain, pace)?;
+                Ok(named(ring, order))
+            }
+            (_, Some(exchange)) if is_plain && collective == Collective::AllToAll => {
+                let all = ExchangeProgram::new(setup.ranks, self.share, grain, exchange)?;
+                Ok(named(all, order))
+            }
+            (Some(_) | None, Some(_) | None) => {
+                let lowered = Lowered::new(&self.schedule()?);
+                Ok(named(with_handshake(lowered, setup.handshake), order))
+            }
+        }
+    }
+
+    fn schedule(&self) -> Result<Schedule, BuildError> {
+        let setup = self.setup;
+        let parameters = setup.parameters;
+        let options = BuildOptions {
+            ranks_per_node: Some(self.per_node),
+            trees: self.trees(),
+            pieces: self.pieces(),
+            bidir: parameters.bidir,
+            distance: parameters.distance,
+            partner: parameters.partner,
+            torus: parameters.torus.clone(),
+            torus_ports: parameters.torus_ports,
+            pat_blocks: parameters.pat_blocks,
+            grain: self.grain(),
+            ..BuildOptions::new(setup.ranks, self.share)
+        };
+        build(setup.collective, self.algorithm, &options)
+    }
+
+    /// What in-switch algorithms forward when nothing is asked for: slices.
+    fn grain(&self) -> Grain {
+        match self.setup.grain {
+            Grain::Message if is_in_switch(self.algorithm) => {
+                let per_rank = self.share.get().div_ceil(self.setup.ranks.into());
+                let least = per_rank.div_ceil(IN_SWITCH_SLICES_MAX);
+                Grain::Slices {
+                    bytes: IN_SWITCH_SLICE.max(least),
+                }
+            }
+            grain => grain,
+        }
+    }
+
+    /// Trees of AllReduce go over nodes, as NCCL lays them and Math prices them.
+    fn trees(&self) -> Trees {
+        let ranks = self.setup.ranks;
+        let has_nodes = ranks > self.per_node && ranks.is_multiple_of(self.per_node);
+        let lays_channels = self.setup.parameters.channels != Channels::One;
+        let is_all_reduce = self.setup.collective == Collective::AllReduce;
+        if is_all_reduce && lays_channels && has_nodes && self.per_node > 1 {
+            Trees::OverNodes
+        } else {
+            Trees::Double
+        }
+    }
+
+    /// In how many pieces a message goes, as Math has it: slices pipeline chains by themselves,
+    /// trees cut each half.
+    fn pieces(&self) -> u32 {
+        let setup = self.setup;
+        let is_chain = matches!(self.algorithm, Algorithm::Ring | Algorithm::BidirRing)
+            && matches!(setup.collective, Collective::Broadcast | Collective::Reduce);
+        let halves = match self.algorithm {
+            Algorithm::Tree => 2,
+            _ if is_chain && setup.grain == Grain::Message => 1,
+            _ => return 1,
+        };
+        let pieces = match setup.parameters.pieces {
+            Pieces::Of(piece) => self.whole.get().div_ceil(halves * piece.get().max(1)),
+            Pieces::Count(count) => count.get().into(),
+            Pieces::Best => 1,
+        };
+        let most = PIECES_MAX.min((1 << 22) / u64::from(setup.ranks.max(1)));
+        u32::try_from(pieces.clamp(1, most.max(1))).expect("Invariant: clamped")
+    }
+}
+
+fn with_handshake(lowered: Lowered, handshake: Option<Handshake>) -> Lowered {
+    match handshake {
+        Some(handshake) => lowered.with_handshake(handshake),
+        None => lowered,
+    }
+}
+
+/// A program whose ranks follow each other in an order.
+fn named<P: Program + 'static>(program: P, order: &[u32]) -> Box<dyn Program> {
+    if (0..).zip(order).all(|(at, rank)| at == *rank) {
+        return Box::new(program);
+    }
+    let named = Relabelled::new(program, order);
+    Box::new(named.expect("Invariant: an order names each rank once"))
+}

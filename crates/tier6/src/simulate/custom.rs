@@ -1,0 +1,93 @@
+//! Schedules from files: ours as JSON, MSCCL's as XML.
+
+use super::scene::{Call, Outcome, Scene, domain};
+use super::{SimulateRequest, Simulated};
+use crate::Error;
+use crate::predict::Site;
+use crate::progress::Progress;
+use crate::text::read_text;
+use crate::tuner::split_hint;
+use tier6_collective::{Schedule, read_json, read_msccl};
+use tier6_fit::Launch;
+use tier6_g5::Recording;
+use tier6_math::{Basis, Parameters, Plan};
+use tier6_report::{AlgorithmChoice, ProtocolChoice};
+
+/// Simulates the schedule of a file.
+pub(super) fn simulate(
+    request: &SimulateRequest<'_>,
+    file: &str,
+    progress: &mut dyn Progress,
+) -> Result<Simulated, Error> {
+    let schedules = read(file, request)?;
+    let first = schedules
+        .first()
+        .expect("Invariant: a list of sizes has one");
+    let site = Site::of(
+        request.system,
+        Some(request.ranks.unwrap_or(first.ranks())),
+        request.nodes,
+    )?;
+    let collective = first.collective();
+    // A schedule says itself what it sends: no protocol.
+    let work = (collective, ProtocolChoice::Without);
+    let mut scene = Scene::new(request, &site, work, progress)?;
+    let mut simulated = Simulated::nothing(request, &site, (collective, AlgorithmChoice::Auto));
+    simulated.report.choice = match first.algorithm() {
+        Some(algorithm) => AlgorithmChoice::One(algorithm),
+        None => AlgorithmChoice::All,
+    };
+    simulated.report.flaw = first.check().err().map(|violation| violation.to_string());
+    for (at, schedule) in schedules.iter().enumerate() {
+        let timeline = match request.trace {
+            Recording::On if at + 1 == schedules.len() => Recording::On,
+            Recording::On | Recording::Off => Recording::Off,
+        };
+        let call = scene.custom(schedule)?;
+        let outcome = match scene.outcome(call, timeline)? {
+            Outcome::Refused(error) => return Err(error),
+            outcome => outcome,
+        };
+        let basis = basis(&site, schedule);
+        simulated.add(&mut scene, vec![(outcome, basis)])?;
+    }
+    Ok(simulated)
+}
+
+/// Reads a schedule: its own size from JSON, one per size that is asked for from XML.
+fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Schedule>, Error> {
+    let text = read_text(file)?;
+    let malformed = |error: &dyn std::error::Error| {
+        let (message, hint) = split_hint(&error.to_string());
+        Error::Malformed {
+            path: file.to_owned(),
+            message,
+            hint,
+        }
+    };
+    if text.trim_start().starts_with('<') {
+        let sizes = request.sizes.sizes().iter();
+        let read = |bytes| read_msccl(&text, bytes).map_err(|error| malformed(&error));
+        return sizes.copied().map(read).collect();
+    }
+    Ok(vec![read_json(&text).map_err(|error| malformed(&error))?])
+}
+
+impl Scene<'_> {
+    fn custom(&self, schedule: &Schedule) -> Result<Call, Error> {
+        let launch = Launch::of_schedule(&self.setup(), schedule);
+        let launch = launch.map_err(|error| domain(&error))?;
+        Ok(Call::of_schedule(schedule, launch))
+    }
+}
+
+fn basis(site: &Site, schedule: &Schedule) -> Basis {
+    let parameters = Parameters {
+        placement: site.placement,
+        ..Parameters::of(&site.topology)
+    };
+    let plan = Plan::of_schedule(&site.topology, schedule, &parameters);
+    plan.map_or(Basis::Assumed, |plan| {
+        plan.predict(&site.topology, schedule.bytes()).basis
+    })
+}

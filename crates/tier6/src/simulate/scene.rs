@@ -1,0 +1,371 @@
+//! What all runs of a request share, and how one run is set up.
+
+use super::SimulateRequest;
+use super::fault::read_faults;
+use super::names::link_names;
+use crate::Error;
+use crate::predict::Site;
+use crate::progress::Progress;
+use crate::tuner::split_hint;
+use tier6_collective::{Algorithm, Collective, Path, Protocol, Schedule};
+use tier6_fit::{CallSetup, Launch, is_in_switch, simulated_protocols};
+use tier6_g5::{
+    Cdma, Fabric, Fault, Fidelity, FlowNetwork, G5Parameters, Headway, PacketNetwork, Recording,
+    RunError, RunOptions, RunResult, RunStop, SetupError, run_watched,
+};
+use tier6_math::Parameters;
+use tier6_report::ProtocolChoice;
+use tier6_system::Topology;
+use tier6_units::{Bytes, SimTime};
+
+/// What all runs share.
+pub(super) struct Scene<'a> {
+    pub(super) request: &'a SimulateRequest<'a>,
+    pub(super) site: &'a Site,
+    pub(super) collective: Collective,
+    protocols: ProtocolChoice,
+    /// What calls assume beside the system, as Math has it.
+    assumed: Parameters,
+    pub(super) parameters: G5Parameters,
+    faults: Vec<Fault>,
+    pub(super) link_names: Vec<String>,
+    progress: &'a mut dyn Progress,
+}
+
+/// A call, ready to run.
+pub(super) struct Call {
+    /// `None` for a schedule from a file that is none of ours.
+    pub(super) algorithm: Option<Algorithm>,
+    pub(super) protocol: Option<Protocol>,
+    /// Of data; a protocol's flags come on top.
+    pub(super) bytes: Bytes,
+    pub(super) launch: Launch,
+    /// The fixed time of in-switch calls follows from one of no bytes.
+    empty: Option<Launch>,
+}
+
+impl Call {
+    /// A schedule as it is: no protocol, and the fixed time of every call.
+    pub(super) fn of_schedule(schedule: &Schedule, launch: Launch) -> Self {
+        Self {
+            algorithm: schedule.algorithm(),
+            protocol: None,
+            bytes: schedule.bytes(),
+            launch,
+            empty: None,
+        }
+    }
+}
+
+/// What came of a call.
+pub(super) enum Outcome {
+    Ran(Call, Box<RunResult>),
+    Stopped(Call, Box<RunStop>),
+    /// It cannot be run here.
+    Refused(Error),
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(
+        request: &'a SimulateRequest<'a>,
+        site: &'a Site,
+        (collective, protocols): (Collective, ProtocolChoice),
+        progress: &'a mut dyn Progress,
+    ) -> Result<Self, Error> {
+        let link_names = link_names(&site.topology);
+        let faults = read_faults(request.faults, &link_names)?;
+        let loses = |fault: &Fault| matches!(fault, Fault::Loss { .. });
+        if request.fidelity == Fidelity::Flow && faults.iter().any(loses) {
+            return Err(Error::Domain {
+                message: "`flow` knows no frames that could be lost".to_owned(),
+                hint: Some("`--fidelity packet`, or a slow link".to_owned()),
+            });
+        }
+        let parameters = G5Parameters::of(&site.topology);
+        parameters.check().map_err(|error| {
+            let (message, hint) = split_hint(&error.to_string());
+            let table = format!("`[g5]` of `{}`", site.topology.name());
+            Error::Domain {
+                message: format!("{table}: {message}"),
+                hint,
+            }
+        })?;
+        Ok(Self {
+            request,
+            site,
+            collective,
+            protocols,
+            assumed: Parameters {
+                placement: site.placement,
+                ..Parameters::of(&site.topology)
+            },
+            parameters,
+            faults,
+            link_names,
+            progress,
+        })
+    }
+
+    /// The call as it is asked for.
+    pub(super) fn setup(&self) -> CallSetup<'_> {
+        CallSetup {
+            topology: &self.site.topology,
+            parameters: &self.assumed,
+            collective: self.collective,
+            ranks: self.site.ranks,
+            grain: self.request.grain,
+            handshake: self.request.handshake,
+        }
+    }
+
+    /// Runs an algorithm under each of its protocols and returns the fastest run; where the first
+    /// one stops, why it did.
+    pub(super) fn fastest(
+        &mut self,
+        algorithm: Algorithm,
+        bytes: Bytes,
+        timeline: Recording,
+    ) -> Result<Outcome, Error> {
+        let protocols = match self.protocols_of(algorithm) {
+            Ok(protocols) => protocols,
+            Err(error) => return Ok(Outcome::Refused(error)),
+        };
+        let mut best = None;
+        for protocol in protocols {
+            let call = match self.call(algorithm, protocol, bytes) {
+                Ok(call) => call,
+                Err(error) => return Ok(Outcome::Refused(error)),
+            };
+            match (self.outcome(call, timeline)?, &best) {
+                (Outcome::Ran(call, result), None) => best = Some((call, result)),
+                (Outcome::Ran(call, result), Some((_, fastest))) => {
+                    if result.total < fastest.total {
+                        best = Some((call, result));
+                    }
+                }
+                (outcome, None) => return Ok(outcome),
+                (Outcome::Stopped(..) | Outcome::Refused(_), Some(_)) => {}
+            }
+        }
+        let (call, result) = best.expect("Invariant: an algorithm has a protocol");
+        Ok(Outcome::Ran(call, result))
+    }
+
+    /// Returns the protocols to run an algorithm under; `None` is no protocol in particular.
+    fn protocols_of(&self, algorithm: Algorithm) -> Result<Vec<Option<Protocol>>, Error> {
+        let topology = &self.site.topology;
+        let simulated = simulated_protocols(topology, algorithm);
+        let protocol = match self.protocols {
+            ProtocolChoice::Without => return Ok(vec![None]),
+            ProtocolChoice::Auto => return Ok(simulated.into_iter().map(Some).collect()),
+            ProtocolChoice::One(protocol) => protocol,
+        };
+        if simulated.contains(&protocol) {
+            return Ok(vec![Some(protocol)]);
+        }
+        if is_in_switch(algorithm) {
+            return Err(Error::Domain {
+                message: format!("`{algorithm}` runs `simple` alone, not `{protocol}`"),
+                hint: Some("use simple".to_owned()),
+            });
+        }
+        Err(Error::Domain {
+            message: format!(
+                "`{}` does not say what messages of `{protocol}` cost in the g5 engine",
+                topology.name()
+            ),
+            hint: Some(format!(
+                "`[g5.{protocol}]` in the system file does, and `tier6 calibrate --engine g5` finds it"
+            )),
+        })
+    }
+
+    fn call(
+        &self,
+        algorithm: Algorithm,
+        protocol: Option<Protocol>,
+        bytes: Bytes,
+    ) -> Result<Call, Error> {
+        let path = Path {
+            algorithm,
+            protocol: protocol.unwrap_or(Protocol::Simple),
+        };
+        let setup = self.setup();
+        let launch = |bytes| Launch::new(&setup, path, bytes).map_err(|error| domain(&error));
+        Ok(Call {
+            algorithm: Some(algorithm),
+            protocol,
+            bytes,
+            launch: launch(bytes)?,
+            empty: is_in_switch(algorithm)
+                .then(|| launch(Bytes::new(0)))
+                .transpose()?,
+        })
+    }
+
+    /// Runs a call, all of it as the system says.
+    pub(super) fn outcome(&mut self, call: Call, timeline: Recording) -> Result<Outcome, Error> {
+        let site = self.site;
+        let base = self.parameters.clone();
+        let parameters = self.parameters_for(&call, &site.topology, &base);
+        Ok(
+            match self.run(&call, &site.topology, &parameters, timeline) {
+                Ok(result) => Outcome::Ran(call, Box::new(result)),
+                Err(RunError::Stop(stop)) => Outcome::Stopped(call, stop),
+                Err(RunError::Setup(error @ SetupError::LateRank { .. })) => {
+                    return Err(setup_error(&error));
+                }
+                Err(RunError::Setup(error)) => Outcome::Refused(setup_error(&error)),
+            },
+        )
+    }
+
+    /// Returns the parameters of a call: how messages of its protocol end and split, and the fixed
+    /// time of an in-switch call, which, where the system knows it, is what one of no bytes takes.
+    pub(super) fn parameters_for(
+        &mut self,
+        call: &Call,
+        topology: &Topology,
+        parameters: &G5Parameters,
+    ) -> G5Parameters {
+        let of_protocol = match call.protocol {
+            None | Some(Protocol::Simple) => None,
+            Some(protocol @ (Protocol::Ll | Protocol::Ll128)) => {
+                G5Parameters::of_protocol(topology, protocol)
+            }
+        };
+        if let Some((own, _)) = of_protocol {
+            return G5Parameters {
+                cdma: Cdma {
+                    sync: own.cdma.sync,
+                    split: own.cdma.split,
+                    ..parameters.cdma
+                },
+                ..parameters.clone()
+            };
+        }
+        let (Some(algorithm), Some(empty)) = (call.algorithm, &call.empty) else {
+            return parameters.clone();
+        };
+        let setup = CallSetup {
+            topology,
+            ..self.setup()
+        };
+        let fixed = setup.fixed_time(parameters, algorithm);
+        let hardware = || {
+            let run = self.run_launch(empty, topology, parameters, Recording::Off);
+            // What stops here stops the call itself, which says so.
+            Some(run.map_or(SimTime::ZERO, |result| result.hardware))
+        };
+        G5Parameters {
+            software: fixed.software(hardware).unwrap_or(parameters.software),
+            ..parameters.clone()
+        }
+    }
+
+    /// Runs one call with the parameters for it.
+    pub(super) fn run(
+        &mut self,
+        call: &Call,
+        topology: &Topology,
+        parameters: &G5Parameters,
+        timeline: Recording,
+    ) -> Result<RunResult, RunError> {
+        self.run_launch(&call.launch, topology, parameters, timeline)
+    }
+
+    fn run_launch(
+        &mut self,
+        launch: &Launch,
+        topology: &Topology,
+        parameters: &G5Parameters,
+        timeline: Recording,
+    ) -> Result<RunResult, RunError> {
+        let mut fabric = Fabric::new(topology, parameters, &self.faults, self.request.seed)
+            .map_err(SetupError::from)?;
+        let mut options = RunOptions {
+            faults: self.faults.clone(),
+            timeline,
+            critical_path: Recording::Off,
+            ..RunOptions::new()
+        };
+        if let Some(events) = self.request.limit_events {
+            options.limits.events = events;
+        }
+        let jobs = launch.jobs();
+        let mut shown = Shown::new(&mut *self.progress);
+        let mut watch = |headway: Headway| shown.tell(headway);
+        let result = match self.request.fidelity {
+            Fidelity::Flow => {
+                let network = &mut FlowNetwork::new();
+                run_watched(
+                    &jobs,
+                    &mut fabric,
+                    network,
+                    parameters,
+                    &options,
+                    &mut watch,
+                )
+            }
+            Fidelity::Packet => {
+                let network = &mut PacketNetwork::new(parameters);
+                run_watched(
+                    &jobs,
+                    &mut fabric,
+                    network,
+                    parameters,
+                    &options,
+                    &mut watch,
+                )
+            }
+        };
+        shown.finish();
+        result
+    }
+}
+
+/// The headway of one run as progress; a short run shows none.
+struct Shown<'p> {
+    progress: &'p mut dyn Progress,
+    done: Option<u64>,
+}
+
+impl<'p> Shown<'p> {
+    fn new(progress: &'p mut dyn Progress) -> Self {
+        Self {
+            progress,
+            done: None,
+        }
+    }
+
+    fn tell(&mut self, headway: Headway) {
+        if self.done.is_none() {
+            self.progress.start("simulating", Some(headway.transfers));
+        }
+        let before = self.done.replace(headway.done).unwrap_or(0);
+        self.progress.advance(headway.done - before);
+    }
+
+    fn finish(self) {
+        if self.done.is_some() {
+            self.progress.finish();
+        }
+    }
+}
+
+pub(super) fn domain(error: &dyn std::error::Error) -> Error {
+    let (message, hint) = split_hint(&error.to_string());
+    Error::Domain { message, hint }
+}
+
+/// Returns why a run could not begin.
+pub(super) fn setup_error(error: &SetupError) -> Error {
+    let (message, hint) = split_hint(&error.to_string());
+    match error {
+        SetupError::LateRank { .. } => Error::Usage { message, hint },
+        SetupError::NoJob
+        | SetupError::Placement { .. }
+        | SetupError::Parameter(_)
+        | SetupError::Path(_) => Error::Domain { message, hint },
+    }
+}
