@@ -4,7 +4,7 @@ use crate::args::{Format, Model, Output, Placement, Reading};
 use crate::failure::Failure;
 use std::path::Path;
 use std::str::FromStr;
-use tier6::{Bytes, Dialect, ReadOptions};
+use tier6::{Bytes, Dialect, Grain, ReadOptions};
 
 /// Reads `5%` or `5`.
 pub fn percent(option: &str, text: &str) -> Result<f64, Failure> {
@@ -43,6 +43,22 @@ pub fn sizes(text: &str) -> Result<tier6::SizeRange, Failure> {
         message: format!("`{text}` is no list of sizes: {error}"),
         hint: Some("for example `3M,96M` or `1M..1G:x2`".to_owned()),
     })
+}
+
+/// Reads `message` or the size of a slice.
+pub fn grain(text: &str) -> Result<Grain, Failure> {
+    if text == "message" {
+        return Ok(Grain::Message);
+    }
+    let wrong = |why: String| Failure::Usage {
+        message: format!("`--grain` is a size or `message`, found `{text}`{why}"),
+        hint: Some("for example `--grain 64K`".to_owned()),
+    };
+    match text.parse::<Bytes>() {
+        Ok(size) if size.get() > 0 => Ok(Grain::Slices { bytes: size.get() }),
+        Ok(_) => Err(wrong(": a slice of nothing".to_owned())),
+        Err(error) => Err(wrong(format!(": {error}"))),
+    }
 }
 
 /// Returns the placement as meant.

@@ -11,12 +11,14 @@
 mod algorithm;
 mod collective;
 mod datatype;
+mod nccl;
 mod schedule;
 mod version;
 
 pub use algorithm::{Algorithm, Path, Protocol};
 pub use collective::Collective;
 pub use datatype::{DataType, RedOp};
+pub use nccl::InNccl;
 pub use schedule::{
     BidirForm, Buffer, BuildError, BuildOptions, Dependent, Dependents, Distance, Endpoint, Flaw,
     Flow, Fold, Follow, GatherForm, Grain, GroupId, Handshake, Layout, Memory, Op, PairBytes,

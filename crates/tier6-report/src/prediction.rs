@@ -12,7 +12,7 @@ use crate::naming;
 use crate::number::count;
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
-use tier6_collective::{Algorithm, Collective, Protocol};
+use tier6_collective::{Algorithm, Collective, InNccl, Protocol};
 use tier6_math::{Basis, Bottleneck, Parts, Prediction};
 use tier6_units::{Bytes, GbPerSec};
 
@@ -23,7 +23,7 @@ pub enum AlgorithmChoice {
     One(Algorithm),
     /// Every one that the system can run, the fastest first.
     All,
-    /// The fastest for each size.
+    /// Of those that NCCL runs the fastest for each size.
     Auto,
 }
 
@@ -53,6 +53,8 @@ pub struct PredictionReport {
     pub choice: AlgorithmChoice,
     /// Which protocols were asked for.
     pub protocols: ProtocolChoice,
+    /// Forms of algorithms that were chosen, by name and value.
+    pub variant: Vec<(String, String)>,
     /// By size; of one size the fastest first.
     pub rows: Vec<PredictedCall>,
     /// Algorithms that offer the collective, but not here, with the reason.
@@ -73,6 +75,8 @@ pub struct Refusal {
 pub struct PredictedCall {
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// Whether NCCL runs it; `None` where the library is another one.
+    pub in_nccl: Option<InNccl>,
     /// The protocol, when one is priced.
     pub protocol: Option<Protocol>,
     /// M, in nccl-tests' meaning.
@@ -93,9 +97,10 @@ pub struct PredictedCall {
 
 impl PredictedCall {
     /// Takes what is shown of a prediction; its loads on every link stay behind.
-    pub fn new(algorithm: Algorithm, prediction: Prediction) -> Self {
+    pub fn new(algorithm: Algorithm, in_nccl: Option<InNccl>, prediction: Prediction) -> Self {
         Self {
             algorithm,
+            in_nccl,
             protocol: prediction.protocol,
             bytes: prediction.bytes,
             parts: prediction.parts,
@@ -161,7 +166,7 @@ pub fn prediction_markdown(report: &PredictionReport) -> String {
 /// Returns one row per prediction as CSV with a header line.
 pub fn prediction_csv(report: &PredictionReport) -> String {
     let mut out = "engine,system,collective,ranks,bytes,algorithm,protocol,time_us,software_us,\
-        latency_us,transfer_us,reduce_us,stall_us,algbw_gbs,busbw_gbs,bottleneck,evidence\n"
+        latency_us,transfer_us,reduce_us,stall_us,algbw_gbs,busbw_gbs,bottleneck,evidence,in_nccl\n"
         .to_owned();
     for row in &report.rows {
         let parts = &row.parts;
@@ -186,6 +191,7 @@ pub fn prediction_csv(report: &PredictionReport) -> String {
         fields.extend(times.map(|time| number(Some(time.get()))));
         fields.extend([row.algbw, row.busbw].map(|rate| number(rate.map(GbPerSec::get))));
         fields.extend([quoted(&row.sentence), row.basis.to_string()]);
+        fields.push(row.in_nccl.map_or("", InNccl::name).to_owned());
         push_row(&mut out, fields.iter());
     }
     out
@@ -193,18 +199,34 @@ pub fn prediction_csv(report: &PredictionReport) -> String {
 
 fn title(report: &PredictionReport) -> String {
     format!(
-        "{} on {} of {}, {}; math engine",
+        "{} on {} of {}, {}; math engine{}",
         naming::collective(Some(report.collective)),
         count(report.ranks as usize, "rank"),
         report.system,
-        count(report.nodes as usize, "node")
+        count(report.nodes as usize, "node"),
+        variant(report)
     )
 }
 
+/// The chosen forms, after what comes before them.
+fn variant(report: &PredictionReport) -> String {
+    let settings = report.variant.iter();
+    settings.fold(String::new(), |text, (key, value)| {
+        let mark = if text.is_empty() { ';' } else { ',' };
+        text + &format!("{mark} {key} = {value}")
+    })
+}
+
 fn grid(report: &PredictionReport) -> Grid {
-    Columns::of(&report.rows)
+    let mut columns = Columns::of(&report.rows)
         .right("size", |row| row.bytes.to_string())
-        .left("algorithm", |row| row.algorithm.to_string())
+        .left("algorithm", |row| row.algorithm.to_string());
+    if report.choice == AlgorithmChoice::All && report.rows.iter().any(|r| r.in_nccl.is_some()) {
+        columns = columns.left("in NCCL", |row| {
+            row.in_nccl.map_or("-", InNccl::name).to_owned()
+        });
+    }
+    columns
         .left("protocol", |row| {
             row.protocol.map_or("-", Protocol::name).to_owned()
         })
@@ -297,11 +319,23 @@ fn notes(report: &PredictionReport) -> Vec<&'static str> {
             }
         });
     }
-    let is_auto = report.choice == AlgorithmChoice::Auto
-        || (report.protocols == ProtocolChoice::Auto
-            && report.rows.iter().any(|row| row.protocol.is_some()));
-    if is_auto {
-        notes.push("auto is the fastest by this model, not NCCL's choice (`tier6 tuner choose`)");
+    let is_sometimes = |row: &PredictedCall| row.in_nccl == Some(InNccl::Sometimes);
+    if report.rows.iter().any(is_sometimes) {
+        notes.push(
+            "sometimes in NCCL: nvls on several nodes and collnet where the network reduces and \
+             that is enabled, pat from 2.23 on",
+        );
+    }
+    let has_protocols = report.rows.iter().any(|row| row.protocol.is_some());
+    match (report.choice, report.protocols) {
+        (AlgorithmChoice::Auto, _) => notes.push(
+            "auto is the fastest by this model of what NCCL runs, not NCCL's choice \
+             (`tier6 tuner choose`)",
+        ),
+        (_, ProtocolChoice::Auto) if has_protocols => notes.push(
+            "the protocol is the fastest by this model, not NCCL's choice (`tier6 tuner choose`)",
+        ),
+        (AlgorithmChoice::One(_) | AlgorithmChoice::All, _) => {}
     }
     notes
 }

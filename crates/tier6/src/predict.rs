@@ -3,15 +3,15 @@
 
 use crate::systems::{LoadedSystem, no_charts};
 use crate::tuner::split_hint;
-use crate::{Error, Form};
+use crate::{Error, Form, Variant};
 use std::num::NonZeroU32;
-use tier6_collective::{Algorithm, Collective, Protocol, offers};
+use tier6_collective::{Algorithm, Collective, Grain, InNccl, Protocol, offers};
 use tier6_math::{Parameters, Placement, Plan, PlanError, Planner};
 use tier6_report::{
     AlgorithmChoice, PredictedCall, PredictionReport, ProtocolChoice, Refusal, prediction_csv,
     prediction_json, prediction_markdown, prediction_table,
 };
-use tier6_system::{Topology, nearest};
+use tier6_system::{FabricSpec, Topology, nearest};
 use tier6_units::SizeRange;
 
 /// What to predict.
@@ -25,6 +25,10 @@ pub struct PredictRequest<'a> {
     pub choice: AlgorithmChoice,
     /// Which of NCCL's protocols.
     pub protocols: ProtocolChoice,
+    /// Which forms of the algorithms.
+    pub variant: &'a Variant,
+    /// The grain in which ranks forward.
+    pub grain: Grain,
     /// N; `None` for every chip.
     pub ranks: Option<u32>,
     /// Nodes, over which the ranks are spread evenly; `None` fills one node after another.
@@ -56,7 +60,12 @@ pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> 
             AlgorithmChoice::One(_) | AlgorithmChoice::Auto => 1,
         };
         let predictions = by_time.into_iter().take(shown).map(|(algorithm, plan)| {
-            PredictedCall::new(algorithm, plan.predict(&site.topology, bytes))
+            let prediction = plan.predict(&site.topology, bytes);
+            PredictedCall::new(
+                algorithm,
+                site.in_nccl(algorithm, request.collective),
+                prediction,
+            )
         });
         rows.extend(predictions);
     }
@@ -67,9 +76,17 @@ pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> 
         nodes: site.nodes,
         choice: request.choice,
         protocols: request.protocols,
+        variant: owned(request.variant.settings()),
         rows,
         refused,
     })
+}
+
+pub(crate) fn owned<'v>(
+    settings: impl Iterator<Item = (&'v str, &'v str)>,
+) -> Vec<(String, String)> {
+    let owned = settings.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    owned.collect()
 }
 
 /// A system with ranks placed on it.
@@ -124,6 +141,30 @@ impl Site {
             }),
         }
     }
+
+    /// Says whether the library runs an algorithm here. Tori have other libraries than NCCL, of
+    /// which nothing is known.
+    fn in_nccl(&self, algorithm: Algorithm, collective: Collective) -> Option<InNccl> {
+        let fabric = self.topology.tiers().first().map(|tier| &tier.fabric);
+        match fabric {
+            Some(FabricSpec::Torus { .. }) => None,
+            _ => Some(InNccl::of(algorithm, collective, self.ranks, self.nodes)),
+        }
+    }
+
+    /// Returns the algorithms to weigh: those asked for that offer the collective, of `auto` those
+    /// that the library runs.
+    fn algorithms(&self, choice: AlgorithmChoice, collective: Collective) -> Vec<Algorithm> {
+        let offering = |algorithm: &Algorithm| offers(*algorithm, collective);
+        let all = Algorithm::ALL.into_iter().filter(offering);
+        match choice {
+            AlgorithmChoice::One(algorithm) => vec![algorithm],
+            AlgorithmChoice::All => all.collect(),
+            AlgorithmChoice::Auto => all
+                .filter(|algorithm| self.in_nccl(*algorithm, collective) != Some(InNccl::No))
+                .collect(),
+        }
+    }
 }
 
 /// Algorithms with a plan per protocol.
@@ -131,15 +172,19 @@ pub(crate) type Plans = (Vec<(Algorithm, Vec<Plan>)>, Vec<Refusal>);
 
 /// Makes the plans of the algorithms that were asked for and can run; at least one.
 pub(crate) fn plans(request: &PredictRequest<'_>, site: &Site) -> Result<Plans, Error> {
-    let parameters = Parameters {
+    let collective = request.collective;
+    let algorithms = site.algorithms(request.choice, collective);
+    request.variant.check(&algorithms)?;
+    let mut parameters = Parameters {
         placement: site.placement,
+        grain: request.grain,
         protocol: match request.protocols {
             ProtocolChoice::One(protocol) => Some(protocol),
             ProtocolChoice::Auto | ProtocolChoice::Without => None,
         },
         ..Parameters::of(&site.topology)
     };
-    let collective = request.collective;
+    request.variant.apply(&mut parameters);
     let mut planner = Planner::new(&site.topology);
     let mut plan = |algorithm| match request.protocols {
         ProtocolChoice::Auto => planner.by_protocol(collective, algorithm, site.ranks, &parameters),
@@ -153,9 +198,8 @@ pub(crate) fn plans(request: &PredictRequest<'_>, site: &Site) -> Result<Plans, 
         return Ok((vec![(algorithm, plans)], Vec::new()));
     }
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
-    let offering = |algorithm: &Algorithm| offers(*algorithm, collective);
     let mut first = None;
-    for algorithm in Algorithm::ALL.into_iter().filter(offering) {
+    for algorithm in algorithms {
         match plan(algorithm) {
             Ok(by_protocol) => plans.push((algorithm, by_protocol)),
             Err(error) => {

@@ -11,9 +11,27 @@ Examples:
   tier6 predict --system h100-x8 --collective all_reduce --algorithm all --sizes 1M,64M
   tier6 predict --system a100-x8-ib-hdr --ranks 32 --collective all_gather --algorithm ring
   tier6 predict --system h100-x8 --collective all_reduce --algorithm ring --protocol ll
+  tier6 predict --system h100-x8 --ranks 6 --collective all_reduce --algorithm all \\
+      --variant fold=halves,trees=single
   tier6 predict --system my-machine.toml --collective all_to_all --format json
 ")]
 #[command(after_help = "\
+Variants, the default first; one that no algorithm in question has is an error:
+  trees=double|single|over_nodes       tree; over_nodes is the default on several nodes
+  fold=whole|halves                    halving_doubling: ranks beyond a power of two
+  distance=doubling|halving            halving_doubling: which partner comes first
+  gather=ring|doubling                 scatter_all_gather
+  second_shot=direct|multicast         two_shot
+  bidir=short_side|split_data          bidir_ring
+  partner=shift|xor                    pairwise
+  torus=4x4 torus_ports=all|one        torus_bucket
+  pat_blocks=all|N                     pat: the most blocks in a message
+  pieces=512K|N|best                   tree, and ring in broadcast and reduce
+  overlap=serial|full|N                hierarchical: its stages in N pieces
+  channels=rotated|all_peers|one       ring, tree, send_recv_ring, hierarchical
+  spread=even|preferred                how a flow uses equal routes
+Of channels, spread and torus the fabric of the system says the default.
+
 Closed forms with the system's constants. A preset that was not calibrated gives
 `assumed` evidence: some constant is a prior. Protocols take their step times and shares of
 the rate from the system; one without them is priced by its links.
@@ -26,12 +44,18 @@ pub struct Predict {
     /// The collective: `all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, ...
     #[arg(long, value_name = "NAME")]
     pub collective: String,
-    /// An algorithm, `all` of them ranked, or `auto`: the fastest for each size
+    /// An algorithm, `all` of them ranked, or `auto`: for each size the fastest that NCCL runs
     #[arg(long, value_name = "NAME|all|auto", default_value = "auto")]
     pub algorithm: String,
     /// `ll`, `ll128`, `simple`, `auto`: the fastest, or `none`: steps cost what links cost
     #[arg(long, value_name = "NAME|auto|none", default_value = "auto")]
     pub protocol: String,
+    /// Forms of algorithms other than the default, listed below; may be given several times
+    #[arg(long = "variant", value_name = "NAME=VALUE,..")]
+    pub variants: Vec<String>,
+    /// Rings forward whole messages, or slices of this size
+    #[arg(long, value_name = "SIZE|message", default_value = "message")]
+    pub grain: String,
     /// The number of ranks; all chips when absent, more than the system has add nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..))]

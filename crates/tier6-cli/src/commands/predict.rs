@@ -4,7 +4,7 @@ use crate::args::predict::Predict;
 use crate::failure::Failure;
 use crate::meaning;
 use crate::terminal::Terminal;
-use tier6::{Detail, Exit, PredictRequest};
+use tier6::{Detail, Exit, PredictRequest, Variant};
 
 pub fn run(options: &Predict, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
@@ -26,6 +26,8 @@ pub fn run(options: &Predict, terminal: &Terminal) -> Result<Exit, Failure> {
         collective: tier6::parse_collective(&options.collective)?,
         choice: tier6::parse_algorithms(&options.algorithm)?,
         protocols: tier6::parse_protocols(&options.protocol)?,
+        variant: &Variant::parse(&options.variants)?,
+        grain: meaning::grain(&options.grain)?,
         ranks: options.ranks,
         nodes: options.nodes,
         sizes: &meaning::sizes(&options.sizes)?,

@@ -1,23 +1,32 @@
-//! `tier6.prediction/1`. Addition to the contract: `refused`, when all algorithms were asked for.
+//! `tier6.prediction/1`. Additions to the contract: `refused`, and of each result `in_nccl`, when
+//! all algorithms were asked for; `variant`, when forms of algorithms were chosen.
 
 use super::{AlgorithmChoice, PredictedCall, PredictionReport, Refusal};
 use crate::analysis::json::pretty;
 use serde::Serialize;
-use tier6_collective::Protocol;
+use std::collections::BTreeMap;
+use tier6_collective::{InNccl, Protocol};
 use tier6_math::Parts;
 use tier6_units::GbPerSec;
 
 /// Returns the prediction as JSON of schema `tier6.prediction/1`, indented, with a final newline.
 pub fn prediction_json(report: &PredictionReport) -> String {
+    let is_all = report.choice == AlgorithmChoice::All;
     let refused = || report.refused.iter().map(RefusalDto::new).collect();
+    let variant = || report.variant.iter().cloned().collect();
     pretty(&ReportDto {
         schema: "tier6.prediction/1",
         engine: "math",
         system: &report.system,
         collective: report.collective.name(),
         ranks: report.ranks,
-        results: report.rows.iter().map(ResultDto::new).collect(),
-        refused: (report.choice == AlgorithmChoice::All).then(refused),
+        variant: (!report.variant.is_empty()).then(variant),
+        results: report
+            .rows
+            .iter()
+            .map(|row| ResultDto::new(row, report.choice))
+            .collect(),
+        refused: is_all.then(refused),
     })
 }
 
@@ -28,6 +37,8 @@ struct ReportDto<'a> {
     system: &'a str,
     collective: &'static str,
     ranks: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<BTreeMap<String, String>>,
     results: Vec<ResultDto<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Vec<RefusalDto<'a>>>,
@@ -44,6 +55,8 @@ struct ResultDto<'a> {
     busbw_gbs: Option<f64>,
     bottleneck: &'a str,
     evidence: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_nccl: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -66,7 +79,7 @@ struct RefusalDto<'a> {
 }
 
 impl<'a> ResultDto<'a> {
-    fn new(row: &'a PredictedCall) -> Self {
+    fn new(row: &'a PredictedCall, choice: AlgorithmChoice) -> Self {
         Self {
             bytes: row.bytes.get(),
             algorithm: row.algorithm.name(),
@@ -77,6 +90,10 @@ impl<'a> ResultDto<'a> {
             busbw_gbs: row.busbw.map(GbPerSec::get),
             bottleneck: &row.sentence,
             evidence: row.basis.name(),
+            in_nccl: match choice {
+                AlgorithmChoice::All => row.in_nccl.map(InNccl::name),
+                AlgorithmChoice::One(_) | AlgorithmChoice::Auto => None,
+            },
         }
     }
 }
