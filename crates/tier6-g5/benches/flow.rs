@@ -1,20 +1,19 @@
 //! Speed of the fluid network alone, without chips, against the bare event queue in the same run.
 //!
-//! The reference is the hold model: a binary heap with 1,024 pending events, from which the first
-//! is taken and to which a new one is added, nothing else. A shared machine is slow in bursts, so
-//! reference and subjects take turns, and the least time on a processor counts.
-//!
 //! Words on the command line choose the cases whose names contain one of them.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::time::{Duration, Instant};
+#[path = "reference/hold.rs"]
+mod reference;
+
+use std::time::Duration;
 
 use tier6_des::Agenda;
 use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId};
 use tier6_g5::{Fabric, FlowEvent, FlowNetwork, G5Parameters, PathRequest};
 use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
+
+use reference::{hold, timed};
 
 const TURNS: u32 = 5;
 const BYTES: u64 = 16 << 20;
@@ -43,7 +42,7 @@ fn main() {
     for _ in 0..TURNS {
         for ((name, work), least) in cases.iter().zip(&mut least) {
             if is_wanted(name) {
-                *least = (*least).min(timed(work));
+                *least = (*least).min(timed(work).0);
             }
         }
     }
@@ -57,44 +56,6 @@ fn main() {
 }
 
 /// Time on a processor where the system tells it, else on the wall.
-fn timed(work: &dyn Fn() -> u64) -> Duration {
-    let (clock, start) = (Instant::now(), on_processor());
-    std::hint::black_box(work());
-    match (start, on_processor()) {
-        (Some(start), Some(end)) => end.saturating_sub(start),
-        _ => clock.elapsed(),
-    }
-}
-
-/// What this thread has had of a processor until now.
-fn on_processor() -> Option<Duration> {
-    std::thread::yield_now();
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds = times.split_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(nanoseconds))
-}
-
-/// Takes and adds `count` events, `pending` at a time.
-fn hold(pending: u32, count: u32) -> u64 {
-    let mut state = 1_u64;
-    let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        state >> 40
-    };
-    let mut heap: BinaryHeap<Reverse<(u64, u32, u32)>> = (0..pending)
-        .map(|number| Reverse((random(), number, number)))
-        .collect();
-    let mut last = 0;
-    for number in 0..count {
-        let Reverse((time, _, event)) = heap.pop().expect("Invariant: never empty");
-        last = time;
-        heap.push(Reverse((time + random(), number, event)));
-    }
-    last
-}
-
 /// An event of the network; nobody else has any.
 struct Bare(FlowEvent);
 

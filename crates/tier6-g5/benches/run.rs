@@ -1,22 +1,19 @@
 //! Speed and memory of whole runs, chips and network together, against the bare event queue.
-//!
-//! The reference is the hold model: a binary heap with 1,000 pending events, from which the first
-//! is taken and to which another is added after an exponential delay, nothing else. A shared
-//! machine is slow in bursts, so reference and subject take turns and the least time of each
-//! counts.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::time::{Duration, Instant};
+#[path = "reference/hold.rs"]
+mod reference;
+
+use std::time::Duration;
 
 use tier6_collective::{Collective, Grain, Handshake};
-use tier6_des::Random;
 use tier6_g5::{
     ExchangeOrder, ExchangeProgram, Fabric, FlowNetwork, G5Parameters, Job, Program, Recording,
     RingPace, RingProgram, RunOptions, run,
 };
 use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
+
+use reference::{hold, timed};
 
 const TURNS: u32 = 5;
 const BYTES: Bytes = Bytes::new(16 << 20);
@@ -38,7 +35,9 @@ fn main() {
     );
     let medium = medium.unwrap().with_handshake(Handshake::Eager);
     let cases: [(&str, &dyn Fn() -> f64); 6] = [
-        ("hold model, 6.3 M events", &|| hold(1000, 6_300_000)),
+        ("hold model, 6.3 M events", &|| {
+            hold(1024, 6_300_000) as f64 / 1e6
+        }),
         ("ring of 1,024, 2.1 M messages", &|| once(&ring, &short)),
         ("all to all, star of 256", &|| once(&star, &exchange)),
         ("all to all, fat tree of 256", &|| once(&tree, &exchange)),
@@ -112,47 +111,11 @@ fn once(topology: &Topology, program: &dyn Program) -> f64 {
     result.total.to_micros().get()
 }
 
-/// Time on a processor where the system tells it, else on the wall.
-fn timed(work: &dyn Fn() -> f64) -> (Duration, f64) {
-    let (clock, start) = (Instant::now(), on_processor());
-    let result = std::hint::black_box(work());
-    let time = match (start, on_processor()) {
-        (Some(start), Some(end)) => end.saturating_sub(start),
-        _ => clock.elapsed(),
-    };
-    (time, result)
-}
-
-fn on_processor() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
-    let ns = text.split(' ').next()?.parse().ok()?;
-    Some(Duration::from_nanos(ns))
-}
-
 fn peak_mib() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib / 1024)
-}
-
-/// Takes the first event and adds another, `events` times. Returns microseconds of picoseconds.
-fn hold(pending: u32, events: u64) -> f64 {
-    let mut random = Random::new(1);
-    // A microsecond on average.
-    let mut delay = || SimTime::from(Micros::new(-(1.0 - random.uniform()).ln())).ps() + 1;
-    let mut heap = BinaryHeap::new();
-    for id in 0..pending {
-        heap.push(Reverse((delay(), id, id)));
-    }
-    let mut last = 0;
-    for number in 0..events {
-        let Reverse((time, _, id)) = heap.pop().unwrap();
-        last = time;
-        let number = u32::try_from(number & 0xffff_ffff).unwrap();
-        heap.push(Reverse((time + delay(), number, id)));
-    }
-    last as f64 / 1e6
 }
 
 fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {

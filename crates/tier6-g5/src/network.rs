@@ -101,6 +101,11 @@ pub trait Network {
     /// Says whether the network sends [`Notice::Answered`].
     fn responses(&self) -> Responses;
 
+    /// Returns how many events it has handled until now beside those on the run's agenda.
+    fn events(&self) -> u64 {
+        0
+    }
+
     /// Returns packets times links crossed until now; 0 where there are no packets.
     fn packet_hops(&self) -> u64;
 

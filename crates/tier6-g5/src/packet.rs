@@ -44,7 +44,7 @@ use lines::{Lines, Trains};
 /// turns between them.
 const PIECE: u32 = 16 << 10;
 /// Events inside the network for one of the run's, at most: the run checks its limits in between.
-const AHEAD: u32 = 100_000;
+const AHEAD: u32 = 1_000;
 
 /// A network of packets.
 #[derive(Debug)]
@@ -100,13 +100,14 @@ impl PacketNetwork {
     /// Handles what happens by now, then looks ahead.
     fn advance<E: From<PacketEvent>>(&mut self, now: SimTime, context: &mut Context<'_, E>) {
         let heard = context.notices.len();
+        let next = context.agenda.next_time();
         for _ in 0..AHEAD {
             let Some(time) = self.lines.next_time() else {
                 self.lines.finish_spans();
                 break;
             };
             if time > now {
-                let is_alone = context.agenda.next_time().is_none_or(|next| time < next);
+                let is_alone = next.is_none_or(|next| time < next);
                 let is_quiet = context.notices.len() == heard;
                 if !is_alone || !is_quiet || self.lines.next_is_notice() {
                     break;
@@ -120,10 +121,12 @@ impl PacketNetwork {
 
     /// Asks to be woken for the next event.
     fn await_next<E: From<PacketEvent>>(&mut self, now: SimTime, context: &mut Context<'_, E>) {
-        let Some(time) = self.lines.next_time() else {
+        // What has happened ahead of the run moves its time when nothing else does.
+        let next = self.lines.next_time();
+        let time = next.unwrap_or_else(|| self.lines.now()).max(now);
+        if next.is_none() && time == now {
             return;
-        };
-        let time = time.max(now);
+        }
         if self.wake.is_none_or(|wake| time < wake) {
             self.wake = Some(time);
             context.agenda.at(time, PacketEvent::Wake.into());
@@ -160,7 +163,10 @@ impl Network for PacketNetwork {
 
     fn start<E: From<PacketEvent>>(&mut self, context: &mut Context<'_, E>) {
         for link in context.fabric.links() {
-            let server = self.lines.add_server(link.frame, link.latency);
+            self.lines.add_server(link.frame, link.latency);
+        }
+        self.lines.begin();
+        for (server, link) in (0..).zip(context.fabric.links()) {
             if let Some(time) = link.fails {
                 self.lines.fail(server, time);
             }
@@ -214,6 +220,10 @@ impl Network for PacketNetwork {
 
     fn responses(&self) -> Responses {
         Responses::Unmodelled
+    }
+
+    fn events(&self) -> u64 {
+        self.lines.events()
     }
 
     fn packet_hops(&self) -> u64 {

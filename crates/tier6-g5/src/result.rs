@@ -25,7 +25,7 @@ pub struct RunResult {
     pub jobs: Vec<(SimTime, SimTime)>,
     /// What limited the run.
     pub bottleneck: Bottleneck,
-    /// Events handled.
+    /// Events handled, those inside the network included.
     pub events: u64,
     /// Messages that chips sent.
     pub messages: u64,

@@ -243,7 +243,7 @@ struct Run<'r, 'a, 't, N: Network> {
 }
 
 impl<'a, 't, N: Network> Run<'_, 'a, 't, N> {
-    /// Returns the number of events that it took.
+    /// Returns the number of events that it took, those inside the network included.
     fn until_done(
         &mut self,
         limits: Limits,
@@ -263,7 +263,7 @@ impl<'a, 't, N: Network> Run<'_, 'a, 't, N> {
             let Some(time) = self.agenda.next_time() else {
                 return Err(self.stop(None));
             };
-            if let Err(reached) = limits.check(events, time) {
+            if let Err(reached) = limits.check(events + self.network.events(), time) {
                 return Err(self.stop(Some(match reached {
                     LimitReached::Events(limit) => StopReason::Events(limit),
                     LimitReached::Time(limit) => StopReason::Time(limit),
@@ -288,15 +288,23 @@ impl<'a, 't, N: Network> Run<'_, 'a, 't, N> {
                 self.settle()?;
             }
         }
+        // The last one may have been many inside the network.
+        let events = events + self.network.events();
+        if events > limits.events {
+            return Err(self.stop(Some(StopReason::Events(limits.events))));
+        }
         Ok(events)
     }
 
     /// Lets what is still under way between the links end: acknowledgements, credits.
     fn come_to_rest(&mut self, events_max: u64) -> Result<Rest, RunError> {
-        for _ in 0..events_max {
+        let before = self.network.events();
+        let mut events = 0;
+        while events + self.network.events() - before < events_max {
             let Some((now, event)) = self.agenda.pop() else {
                 return Ok(Rest::Still);
             };
+            events += 1;
             if let RunEvent::Network(event) = event {
                 self.network_event(event, now);
             }

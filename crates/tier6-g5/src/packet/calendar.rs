@@ -1,6 +1,10 @@
 //! The events inside the packet network, in an order that does not depend on how they were
 //! found: by exact time, then by what they concern. Trains and single packets therefore meet the
 //! same events in the same order.
+//!
+//! A wheel of buckets, each a fraction of a packet long: an event is dropped into its bucket, and a
+//! bucket is sorted when its turn comes. What is further away than the wheel reaches waits in a
+//! heap, deadlines above all.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -39,9 +43,28 @@ pub(crate) enum Event {
     Decide(u32),
 }
 
-#[derive(Debug, Default)]
+/// Buckets of the wheel.
+const BUCKETS: u64 = 1024;
+/// Buckets in the time of a packet, about.
+const PER_PACKET: u32 = 16;
+
+#[derive(Debug)]
 pub(crate) struct Calendar {
-    heap: BinaryHeap<Entry>,
+    /// The bucket whose turn it is, its last event first.
+    due: Vec<Entry>,
+    /// What was added to it since.
+    late: BinaryHeap<Entry>,
+    /// Its number.
+    at: u64,
+    /// The buckets after it, by their number.
+    wheel: Vec<Vec<Entry>>,
+    /// A bit for each that holds something.
+    held: [u64; (BUCKETS / 64) as usize],
+    /// Events behind the wheel.
+    far: BinaryHeap<Entry>,
+    /// A bucket is 2^width of the finest unit of time.
+    width: u32,
+    happened: u64,
 }
 
 /// An event at its time; the greatest is the first to happen.
@@ -76,24 +99,192 @@ impl PartialOrd for Entry {
 }
 
 impl Calendar {
-    pub(crate) fn add(&mut self, time: Fine, event: Event) {
-        self.heap.push(Entry { time, event });
+    /// Returns an empty calendar for packets that take about so long.
+    pub(crate) fn new(packet: Fine) -> Self {
+        Self {
+            due: Vec::new(),
+            late: BinaryHeap::new(),
+            at: 0,
+            wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
+            held: [0; (BUCKETS / 64) as usize],
+            far: BinaryHeap::new(),
+            width: packet.bits().saturating_sub(PER_PACKET.ilog2()),
+            happened: 0,
+        }
     }
 
-    pub(crate) fn peek(&self) -> Option<(Fine, Event)> {
-        self.heap.peek().map(|entry| (entry.time, entry.event))
+    pub(crate) fn add(&mut self, time: Fine, event: Event) {
+        let entry = Entry { time, event };
+        let bucket = time.in_parts_of(self.width);
+        if bucket < self.at {
+            self.turn_back(bucket);
+        }
+        if bucket == self.at {
+            self.late.push(entry);
+        } else {
+            self.put(bucket, entry);
+        }
+    }
+
+    /// Puts an event into a later bucket than that whose turn it is.
+    fn put(&mut self, bucket: u64, entry: Entry) {
+        if bucket - self.at >= BUCKETS {
+            return self.far.push(entry);
+        }
+        let place = (bucket % BUCKETS) as usize;
+        self.wheel[place].push(entry);
+        self.held[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Gives the turn to an earlier bucket, to which something comes after all.
+    fn turn_back(&mut self, bucket: u64) {
+        let was = std::mem::replace(&mut self.at, bucket);
+        // What the wheel held beyond its reach from here.
+        for ahead in (was + 1)..was.saturating_add(BUCKETS) {
+            let place = (ahead % BUCKETS) as usize;
+            if ahead - bucket >= BUCKETS && self.held[place / 64] >> (place % 64) & 1 == 1 {
+                self.far.extend(self.wheel[place].drain(..));
+                self.held[place / 64] &= !(1 << (place % 64));
+            }
+        }
+        for entry in std::mem::take(&mut self.due) {
+            self.put(was, entry);
+        }
+        for entry in std::mem::take(&mut self.late) {
+            self.put(was, entry);
+        }
+    }
+
+    /// Returns the next event and its time.
+    pub(crate) fn peek(&mut self) -> Option<(Fine, Event)> {
+        let first = self.first()?;
+        Some((first.time, first.event))
+    }
+
+    /// Takes the next event.
+    pub(crate) fn pop(&mut self) -> Option<(Fine, Event)> {
+        let first = self.first()?;
+        if self.due.last() == Some(&first) {
+            self.due.pop();
+        } else {
+            self.late.pop();
+        }
+        self.happened += 1;
+        Some((first.time, first.event))
+    }
+
+    fn first(&mut self) -> Option<Entry> {
+        if self.due.is_empty() && self.late.is_empty() {
+            self.advance()?;
+        }
+        match (self.due.last(), self.late.peek()) {
+            (Some(due), Some(late)) => Some(*due.max(late)),
+            (one, other) => one.or(other).copied(),
+        }
+    }
+
+    /// Gives the turn to the next bucket that holds something.
+    fn advance(&mut self) -> Option<()> {
+        let near = self.next_held();
+        let far = self
+            .far
+            .peek()
+            .map(|entry| entry.time.in_parts_of(self.width));
+        let next = near.into_iter().chain(far).min()?;
+        self.at = next;
+        if near == Some(next) {
+            let place = (next % BUCKETS) as usize;
+            std::mem::swap(&mut self.due, &mut self.wheel[place]);
+            self.held[place / 64] &= !(1 << (place % 64));
+        }
+        while let Some(entry) = self.far.peek()
+            && entry.time.in_parts_of(self.width) == next
+        {
+            self.due.extend(self.far.pop());
+        }
+        self.due.sort_unstable();
+        Some(())
+    }
+
+    /// Returns the next bucket of the wheel that holds something.
+    fn next_held(&self) -> Option<u64> {
+        let words = self.held.len() as u64;
+        let start = self.at + 1;
+        let from = start % BUCKETS;
+        // The first word twice: what of it is before the start comes last.
+        (0..=words).find_map(|ahead| {
+            let word = (from / 64 + ahead) % words;
+            let mut bits = self.held[word as usize];
+            if ahead == 0 {
+                bits &= u64::MAX << (from % 64);
+            } else if ahead == words {
+                bits &= !(u64::MAX << (from % 64));
+            }
+            (bits != 0).then(|| {
+                let place = 64 * word + u64::from(bits.trailing_zeros());
+                start + (place + BUCKETS - from) % BUCKETS
+            })
+        })
     }
 
     /// Returns the credits that are on their way back.
     pub(crate) fn credits(&self) -> u32 {
-        let credits = self.heap.iter().map(|entry| match entry.event {
+        let heaps = self.late.iter().chain(&self.far);
+        let entries = self.wheel.iter().flatten().chain(&self.due).chain(heaps);
+        let credits = entries.map(|entry| match entry.event {
             Event::Credit(_, credits) => credits,
             _ => 0,
         });
         credits.sum()
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(Fine, Event)> {
-        self.heap.pop().map(|entry| (entry.time, entry.event))
+    /// Returns how many events have happened.
+    pub(crate) fn happened(&self) -> u64 {
+        self.happened
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tier6_des::Random;
+    use tier6_units::SimTime;
+
+    use super::*;
+
+    /// Whatever the time of a packet is taken to be, and however far the events are apart.
+    #[test]
+    fn the_order_is_that_of_a_heap() {
+        for seed in 0..40 {
+            let mut random = Random::new(seed);
+            let packet = SimTime::from_ps(1 << random.below(24));
+            let reach = 1 << random.below(30);
+            let mut calendar = Calendar::new(packet.into());
+            let mut heap = BinaryHeap::new();
+            let mut now = Fine::ZERO;
+            for round in 0..4_000_u32 {
+                for _ in 0..random.below(4) {
+                    let ahead = match random.below(4) {
+                        0 => 0,
+                        1 => random.below(100),
+                        _ => random.below(reach),
+                    };
+                    let time = now + SimTime::from_ps(ahead).into();
+                    let event = match random.below(3) {
+                        0 => Event::Decide(round % 7),
+                        1 => Event::Credit(round % 5, round),
+                        _ => Event::Answer(round),
+                    };
+                    heap.push(Entry { time, event });
+                    calendar.add(time, event);
+                    if random.below(2) == 0 {
+                        let first = heap.peek().map(|entry: &Entry| (entry.time, entry.event));
+                        assert_eq!(calendar.peek(), first);
+                    }
+                }
+                let expected = heap.pop().map(|entry| (entry.time, entry.event));
+                assert_eq!(calendar.pop(), expected);
+                now = expected.map_or(now, |(time, _)| time);
+            }
+        }
     }
 }

@@ -59,6 +59,19 @@ impl Fine {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
+    /// Returns how many binary places this span takes: it is about 2^bits.
+    pub(crate) const fn bits(self) -> u32 {
+        match self.0 {
+            0 => 0,
+            span => span.ilog2(),
+        }
+    }
+
+    /// Returns in which part of time this instant is, all parts 2^bits long.
+    pub(crate) fn in_parts_of(self, bits: u32) -> u64 {
+        u64::try_from(self.0 >> bits).unwrap_or(u64::MAX)
+    }
+
     /// Returns how many bytes fit in this span; rounds down.
     pub(crate) fn bytes(self, byte: ByteTime) -> u64 {
         match u128::from(byte.fine()) {

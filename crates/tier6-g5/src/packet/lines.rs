@@ -94,7 +94,7 @@ impl Lines {
             joins: Vec::new(),
             flights: Vec::new(),
             spare: Vec::new(),
-            calendar: Calendar::default(),
+            calendar: Calendar::new(Fine::ZERO),
             now: Fine::ZERO,
             framing,
             longest: trains.longest(),
@@ -325,9 +325,30 @@ impl Lines {
         index(self.flights.len() - 1)
     }
 
+    /// Says that the servers are all there, before anything happens.
+    pub(crate) fn begin(&mut self) {
+        let wire = self.segment() + u64::from(self.framing.overhead);
+        let packets = self
+            .servers
+            .iter()
+            .map(|server| Fine::of(server.byte, wire));
+        let shortest = packets.filter(|packet| *packet > Fine::ZERO).min();
+        self.calendar = Calendar::new(shortest.unwrap_or(Fine::ZERO));
+    }
+
     /// Returns the picosecond of the next event.
-    pub(crate) fn next_time(&self) -> Option<SimTime> {
+    pub(crate) fn next_time(&mut self) -> Option<SimTime> {
         self.calendar.peek().map(|(time, _)| time.to_sim())
+    }
+
+    /// Returns the picosecond of the latest event.
+    pub(crate) fn now(&self) -> SimTime {
+        self.now.to_sim()
+    }
+
+    /// Returns how many events have happened.
+    pub(crate) fn events(&self) -> u64 {
+        self.calendar.happened()
     }
 
     /// Handles the next event; returns what the chips hear of it.
@@ -429,8 +450,9 @@ impl Lines {
             Some((time, Event::Arrived(flight, leaf))) => {
                 *self.flights[flight as usize].arrivals.at(leaf) == Some(time)
             }
-            // They may be followed by one.
-            Some((_, Event::Delivered(..) | Event::Answer(_) | Event::Deadline(_))) => true,
+            Some((_, Event::Delivered(flight, packet))) => self.may_be_whole(flight, packet / 2),
+            Some((_, Event::Answer(at))) => self.may_give_up(at),
+            Some((_, Event::Deadline(_))) => true,
             None
             | Some((
                 _,

@@ -182,6 +182,16 @@ impl RcReceiver {
         pending.then(|| self.space.of(self.expected))
     }
 
+    /// Returns whether all frames before `end` are there may be there once frame `number` is: never
+    /// wrong when it denies it.
+    pub fn would_end(&self, number: u64, end: u64) -> bool {
+        let seen = match &self.early {
+            None => number + 1,
+            Some(early) => early.highest.max(number + 1),
+        };
+        number == self.expected && seen == end
+    }
+
     /// Returns the frame expected: all before it are taken.
     pub fn expected(&self) -> u64 {
         self.expected

@@ -1,6 +1,7 @@
 //! The closed loop at links and switches: admission, marks, pauses, credits, loss.
 
 use super::{Halt, Lines};
+use crate::EcnCurve;
 use crate::packet::calendar::Event;
 use crate::packet::control::{Loop, Stop};
 use crate::packet::ends::short;
@@ -158,8 +159,9 @@ impl Lines {
                 }
                 slot.admitted += 1;
                 train.room = Room::Held;
-                let draw = control.marks.next_u64();
-                if control.curve.is_some_and(|curve| curve.marks(queue, draw)) {
+                let marks = &mut control.marks;
+                let is_marked = |curve: EcnCurve| curve.marks(queue, marks.next_u64());
+                if control.curve.is_some_and(is_marked) {
                     train.mark = Mark::Congested;
                     site.marked += 1;
                 }

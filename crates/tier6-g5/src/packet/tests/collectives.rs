@@ -9,7 +9,7 @@ use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 use crate::network::Network;
 use crate::{
     Ecn, EcnCurve, Fabric, FlowNetwork, G5Parameters, Job, LinkAccount, Lowered, PacketNetwork,
-    PathChoice, Paxi, RcLink, RunOptions, RunResult, SwitchQueue, run,
+    PathChoice, Paxi, RcLink, RunError, RunOptions, RunResult, StopReason, SwitchQueue, run,
 };
 
 fn uniform(n_chips: u32, fabric: FabricSpec) -> Topology {
@@ -62,6 +62,14 @@ impl Case {
     }
 
     fn on<N: Network>(&self, network: &mut N) -> RunResult {
+        self.within(network, &RunOptions::new()).unwrap()
+    }
+
+    fn within<N: Network>(
+        &self,
+        network: &mut N,
+        options: &RunOptions,
+    ) -> Result<RunResult, RunError> {
         let schedule = build(self.collective, self.algorithm, &self.options).unwrap();
         let program = Lowered::new(&schedule);
         let chips: Vec<ChipId> = (0..self.options.ranks).map(ChipId::new).collect();
@@ -72,14 +80,7 @@ impl Case {
             start: SimTime::ZERO,
             flow: 0,
         };
-        run(
-            &[job],
-            &mut fabric,
-            network,
-            &self.parameters,
-            &RunOptions::new(),
-        )
-        .unwrap()
+        run(&[job], &mut fabric, network, &self.parameters, options)
     }
 
     fn packet(&self) -> RunResult {
@@ -395,6 +396,28 @@ fn it_does_not_matter_when_the_loop_closes() {
                 links.collect::<Vec<_>>()
             };
             assert_eq!(seen(&trains), seen(&single), "{algorithm}");
+        }
+    }
+}
+
+/// What happens inside the network counts as well, so a limit of events stops any run.
+#[test]
+fn a_limit_of_events_counts_those_inside_the_network() {
+    let star = star(4);
+    let mut case = Case::ideal(star, Collective::AllToAll, Algorithm::Direct, 40 << 20);
+    case.parameters = G5Parameters::defaults();
+    let all = case.packet().events;
+    assert!(all > 50_000, "{all}");
+    let limited = |events| {
+        let mut options = RunOptions::new();
+        options.limits.events = events;
+        case.within(&mut PacketNetwork::new(&case.parameters), &options)
+    };
+    assert_eq!(limited(all).unwrap().events, all);
+    for events in [1_000, 20_000, all - 1] {
+        match limited(events) {
+            Err(RunError::Stop(stop)) => assert_eq!(stop.reason, StopReason::Events(events)),
+            other => panic!("{events}: {other:?}"),
         }
     }
 }
