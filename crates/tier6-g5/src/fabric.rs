@@ -7,6 +7,7 @@
 //! Paths are laid when asked for and kept: nothing grows with the square of the chips unless
 //! messages go between that many pairs.
 
+mod known;
 mod laying;
 mod link;
 mod path;
@@ -22,9 +23,10 @@ use tier6_units::{ByteTime, SimTime};
 use crate::network::PathId;
 use crate::{Fault, G5Parameters, PathChoice};
 
+use known::Known;
 pub use link::{FabricLink, FabricLinkId, LinkOf};
-use path::Trunk;
 pub use path::{Path, PathRequest, TreePath, Use};
+use path::{Run, Trunk};
 use routes_to::RoutesTo;
 
 /// The links of a run and the paths over them.
@@ -53,10 +55,11 @@ pub struct Fabric<'t> {
     choice: PathChoice,
     seed: u64,
     trunks: Vec<Trunk>,
+    /// Where the uses of each path are.
+    uses_of: Vec<Run>,
     uses: Vec<Use>,
     routes: Vec<LinkId>,
-    /// Paths by chip that sends, sorted by receiver and flow.
-    by_sender: Vec<Vec<((u32, u32), PathId)>>,
+    by_sender: Vec<Known>,
     routes_to: RoutesTo<'t>,
     /// Room to find a route in.
     route: Vec<LinkId>,
@@ -138,9 +141,10 @@ impl<'t> Fabric<'t> {
             choice: parameters.paths,
             seed,
             trunks: Vec::new(),
+            uses_of: Vec::new(),
             uses: Vec::new(),
             routes: Vec::new(),
-            by_sender: vec![Vec::new(); n_chips],
+            by_sender: vec![Known::default(); n_chips],
             routes_to: RoutesTo::new(n_chips),
             route: Vec::new(),
             trees: Vec::new(),
@@ -187,12 +191,21 @@ impl<'t> Fabric<'t> {
     pub fn path(&self, path: PathId) -> Path<'_> {
         let trunk = &self.trunks[path.0 as usize];
         Path {
-            uses: &self.uses[trunk.uses.range()],
+            uses: self.uses(path),
             shape: &trunk.shape,
             routes: &self.routes,
             latency: trunk.latency,
             byte: trunk.byte,
         }
+    }
+
+    /// Returns the links of a path, as [`Path::uses`].
+    ///
+    /// # Panics
+    ///
+    /// When the id is of another fabric.
+    pub fn uses(&self, path: PathId) -> &[Use] {
+        &self.uses[self.uses_of[path.0 as usize].range()]
     }
 
     /// Returns the unloaded time of a message of no bytes along a path, the transaction layer

@@ -28,13 +28,15 @@ use belts::{Belts, Put};
 use fluid::{Ended, Flow, Going, Share, bytes_per_ps};
 pub use groups::EndGroup;
 use groups::Groups;
-use members::{Member, Members};
+use members::{Member, Members, Tenant};
 use piece::Solver;
 
 /// A network of fluids.
 #[derive(Debug)]
 pub struct FlowNetwork {
     flows: Vec<Flow>,
+    /// By place, as `flows`.
+    tenants: Vec<Tenant>,
     /// By place, as `flows`: apart, since only flows that share a link have one.
     shares: Vec<Share>,
     /// Free places in `flows`.
@@ -120,6 +122,7 @@ impl FlowNetwork {
     pub fn new() -> Self {
         Self {
             flows: Vec::new(),
+            tenants: Vec::new(),
             shares: Vec::new(),
             free: Vec::new(),
             links: Vec::new(),
@@ -138,25 +141,34 @@ impl FlowNetwork {
 
     /// Takes a place for a message.
     fn place(&mut self, message: Message, now: SimTime) -> u32 {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "it only tells neighbours apart"
-        )]
-        let flow = Flow::new(message, self.injected as u32, now);
+        let flow = Flow::new(message, now);
+        let number = self.next_number();
+        self.injected += 1;
         if let Some(slot) = self.free.pop() {
             self.flows[slot as usize].become_another(flow);
+            self.tenants[slot as usize].number = number;
             return slot;
         }
         self.flows.push(flow);
+        self.tenants.push(Tenant { number, search: 0 });
         self.shares.push(Share::default());
         u32::try_from(self.flows.len() - 1).expect("Invariant: messages have 32-bit numbers")
     }
 
+    /// Number of the next message to come.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it only tells messages of one place apart"
+    )]
+    const fn next_number(&self) -> u32 {
+        self.injected as u32
+    }
+
     /// Occupies the links of a path; says whether they were all empty.
     fn occupy(&mut self, slot: u32, fabric: &Fabric<'_>, path: PathId) -> Alone {
-        let number = self.flows[slot as usize].number;
+        let number = self.tenants[slot as usize].number;
         let mut alone = Alone::Yes;
-        for one in fabric.path(path).uses {
+        for one in fabric.uses(path) {
             let link = &mut self.links[one.link.index()];
             if link.load > 0 {
                 alone = Alone::No;
@@ -176,7 +188,7 @@ impl FlowNetwork {
     /// shared each of its links evenly.
     fn meet(&mut self, slot: u32, fabric: &Fabric<'_>) {
         let flow = &self.flows[slot as usize];
-        let uses = fabric.path(flow.path).uses;
+        let uses = fabric.uses(flow.path);
         let mut lowest = bytes_per_ps(flow.pace);
         for one in uses {
             let link = &self.links[one.link.index()];
@@ -197,7 +209,7 @@ impl FlowNetwork {
             start: place.start,
         };
         let mut others = Alone::Yes;
-        for one in fabric.path(ended.path).uses {
+        for one in fabric.uses(ended.path) {
             let link = &mut self.links[one.link.index()];
             link.load -= 1;
             link.weight -= one.weight;
@@ -217,6 +229,7 @@ impl FlowNetwork {
         }
         place.version = place.version.wrapping_add(1);
         place.going = Going::Over;
+        self.tenants[slot as usize].number = self.next_number();
         self.free.push(slot);
         self.sent_bytes[ended.path.0 as usize] += ended.bytes;
         ended
@@ -342,7 +355,6 @@ impl Network for FlowNetwork {
         if self.sent_bytes.len() <= message.path.0 as usize {
             self.sent_bytes.resize(fabric.n_paths(), 0);
         }
-        self.injected += 1;
         self.injected_bytes += u128::from(message.bytes);
         let slot = self.place(message, now);
         match self.occupy(slot, fabric, message.path) {
@@ -350,7 +362,6 @@ impl Network for FlowNetwork {
                 let pace = message.pace.max(fabric.byte_time(message.path));
                 let flow = &mut self.flows[slot as usize];
                 let time = pace.of_bytes(message.bytes);
-                flow.end = now + time;
                 flow.going = Going::Alone;
                 let version = flow.version;
                 self.later(now, time, Passed::Sender { slot, version }, context);

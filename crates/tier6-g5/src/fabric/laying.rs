@@ -44,12 +44,11 @@ impl Fabric<'_> {
             return Err(FabricError::NoPath { from, to, chips });
         }
         let key = (to.get(), flow);
-        let paths = &self.by_sender[from.index()];
-        match paths.binary_search_by_key(&key, |(key, _)| *key) {
-            Ok(at) => Ok(paths[at].1),
-            Err(at) => {
+        match self.by_sender[from.index()].find(key) {
+            Ok(path) => Ok(path),
+            Err(gap) => {
                 let path = self.lay_new(from, to, flow);
-                self.by_sender[from.index()].insert(at, (key, path));
+                self.by_sender[from.index()].insert(gap, key, path);
                 Ok(path)
             }
         }
@@ -62,6 +61,10 @@ impl Fabric<'_> {
                 route.clear();
                 let (topology, to) = (self.topology, (to, flow));
                 self.routes_to.route(topology, from, to, &mut route);
+                if !self.is_alive(&route) {
+                    let routes = self.routes_between(from, to.0);
+                    route.clone_from(&routes[self.choose((from, to.0), flow, 0, routes.len())]);
+                }
                 let path = self.lay_route(from, &route);
                 self.route = route;
                 path
@@ -86,9 +89,21 @@ impl Fabric<'_> {
         }
     }
 
+    /// Returns the shortest routes between chips, without those over links that fail before the
+    /// call begins: routing knows of them. Where no other is left, a message waits for ever.
     fn routes_between(&mut self, from: ChipId, to: ChipId) -> Vec<Vec<LinkId>> {
         let tree = self.routes_to.tree(self.topology, to);
-        tree.routes(from, ROUTES_MAX)
+        let mut routes = tree.routes(from, ROUTES_MAX);
+        if routes.iter().any(|route| self.is_alive(route)) {
+            routes.retain(|route| self.is_alive(route));
+        }
+        routes
+    }
+
+    /// Says whether all links of a route carry something when the call begins.
+    fn is_alive(&self, route: &[LinkId]) -> bool {
+        let mut links = route.iter().map(|link| &self.links[link.index()]);
+        links.all(|link| link.fails != Some(SimTime::ZERO))
     }
 
     fn lay_route(&mut self, from: ChipId, route: &[LinkId]) -> PathId {
@@ -234,8 +249,8 @@ impl Fabric<'_> {
         });
         let byte = byte.max().unwrap_or(ByteTime::ZERO);
         let id = u32::try_from(self.trunks.len()).expect("Invariant: paths have 32-bit numbers");
+        self.uses_of.push(uses);
         self.trunks.push(Trunk {
-            uses,
             shape,
             latency,
             byte,

@@ -81,10 +81,9 @@ pub struct TreePath {
     pub down: Vec<LinkId>,
 }
 
-/// A path as it is kept.
+/// A path as it is kept, apart from its uses: those are asked for more often.
 #[derive(Debug)]
 pub(super) struct Trunk {
-    pub(super) uses: Run,
     pub(super) shape: Shape,
     pub(super) latency: SimTime,
     pub(super) byte: ByteTime,

@@ -9,25 +9,19 @@ use crate::{Fabric, LinkOf, Span, Timeline, Track};
 /// A rate that changes by less than this share has not changed.
 const SAME: f64 = 1e-14;
 
-/// A message on its way out of the sender: a cache line.
+/// A message on its way out of the sender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow {
     pub(super) message: MessageId,
     pub(super) path: PathId,
     pub(super) bytes: u64,
-    /// Number of the message, by injection; it comes again after 2^32 others.
-    pub(super) number: u32,
     /// How often the rate has changed, of all flows that had this place.
     pub(super) version: u32,
     /// Least time per byte at the sender.
     pub(super) pace: ByteTime,
     pub(super) start: SimTime,
-    /// When the last byte leaves if nothing changes.
-    pub(super) end: SimTime,
     /// Bytes per picosecond of a flow that shares.
     pub(super) rate: f64,
-    /// The last search that has met the flow.
-    pub(super) search: u32,
     pub(super) going: Going,
 }
 
@@ -50,13 +44,6 @@ pub(super) struct Ended {
     pub(super) start: SimTime,
 }
 
-/// Whether a rate is another one than before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turned {
-    Yes,
-    No,
-}
-
 /// How fast a flow goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Going {
@@ -71,18 +58,15 @@ pub(super) enum Going {
 }
 
 impl Flow {
-    pub(super) const fn new(message: Message, number: u32, now: SimTime) -> Self {
+    pub(super) const fn new(message: Message, now: SimTime) -> Self {
         Self {
             message: message.id,
             path: message.path,
             bytes: message.bytes,
-            number,
             pace: message.pace,
             start: now,
-            end: SimTime::NEVER,
             version: 0,
             rate: 0.0,
-            search: 0,
             going: Going::Not,
         }
     }
@@ -104,17 +88,17 @@ impl Flow {
         }
     }
 
-    /// Goes on at a rate; says whether that is another one, and its end with it.
+    /// Goes on at a rate; returns when the last byte leaves if that is another rate than before.
     pub(super) fn turn(
         &mut self,
         share: &mut Share,
         rate: f64,
         now: SimTime,
         fabric: &Fabric<'_>,
-    ) -> Turned {
+    ) -> Option<SimTime> {
         let before = self.rate(fabric);
         if self.going != Going::Not && (rate - before).abs() <= SAME * before {
-            return Turned::No;
+            return None;
         }
         let (left, since) = match self.going {
             Going::Not | Going::Alone | Going::Over => (self.bytes as f64, self.start),
@@ -125,18 +109,15 @@ impl Flow {
         share.since = now;
         self.rate = rate;
         self.going = Going::Shared;
-        self.end = now + time(share.left, rate);
         self.version = self.version.wrapping_add(1);
-        Turned::Yes
+        Some(now + time(share.left, rate))
     }
 }
-
-const _: () = assert!(size_of::<Flow>() == 64);
 
 impl Ended {
     /// Draws a span on every link of the path.
     pub(super) fn draw(self, timeline: &mut Timeline, now: SimTime, fabric: &Fabric<'_>) {
-        for one in fabric.path(self.path).uses {
+        for one in fabric.uses(self.path) {
             if let LinkOf::Wire(link) = fabric.link(one.link).of {
                 timeline.spans.push(Span {
                     track: Track::Link(link),

@@ -3,9 +3,12 @@
 //! A group knows its first end, for which one event of the run waits. A flow that gets another
 //! rate goes to another group; what it leaves behind is dropped when it comes up, or when more
 //! has been left behind than is of use.
+//!
+//! Most groups come no further than those that end first together: flows that are alike end at
+//! once, and others get new rates when the first of them ends. So only those are put in order at
+//! first; the rest waits until it is asked for, when less of it may be left.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use tier6_units::SimTime;
 
@@ -26,7 +29,10 @@ pub(super) struct Groups {
 
 #[derive(Debug, Default)]
 struct Group {
-    ends: BinaryHeap<Reverse<End>>,
+    /// The next ends, the first of them last.
+    soon: Vec<End>,
+    /// Ends after those, in no order.
+    later: Vec<End>,
     /// Flows that are still of this group.
     valid: usize,
     /// How often the place has been used.
@@ -34,7 +40,7 @@ struct Group {
 }
 
 /// The end of a flow, valid while its rate has changed as often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct End {
     pub(super) time: SimTime,
     pub(super) number: u32,
@@ -55,6 +61,14 @@ impl End {
     }
 }
 
+impl Group {
+    /// Puts the next ends in order.
+    fn order(&mut self) {
+        self.soon
+            .sort_unstable_by_key(|end| Reverse((end.time, end.number)));
+    }
+}
+
 impl Groups {
     /// Returns a group with nobody in it, to be filled by [`Groups::fill`].
     pub(super) fn open(&mut self) -> EndGroup {
@@ -69,18 +83,23 @@ impl Groups {
     /// Fills a group; returns its first end, or `None` when there is nothing to fill it with, and
     /// it is gone.
     pub(super) fn fill(&mut self, id: EndGroup, ends: &mut Vec<End>) -> Option<SimTime> {
-        let group = &mut self.all[id.at as usize];
-        let mut kept = std::mem::take(&mut group.ends).into_vec();
-        kept.extend(ends.drain(..).map(Reverse));
-        group.valid = kept.len();
-        self.kept += kept.len();
-        self.valid += kept.len();
-        group.ends = BinaryHeap::from(kept);
-        let first = group.ends.peek().map(|Reverse(end)| end.time);
-        if first.is_none() {
+        let Some(first) = ends.iter().map(|end| end.time).min() else {
             self.close(id.at);
+            return None;
+        };
+        let group = &mut self.all[id.at as usize];
+        group.valid = ends.len();
+        self.kept += ends.len();
+        self.valid += ends.len();
+        if ends.iter().all(|end| end.time == first) {
+            std::mem::swap(&mut group.soon, ends);
+        } else {
+            std::mem::swap(&mut group.later, ends);
+            let soon = group.later.extract_if(.., |end| end.time == first);
+            group.soon.extend(soon);
         }
-        first
+        group.order();
+        Some(first)
     }
 
     /// A flow has ended or got another rate.
@@ -99,14 +118,23 @@ impl Groups {
         if group.use_count != id.use_count {
             return None;
         }
-        while let Some(Reverse(end)) = group.ends.peek() {
-            if end.is_valid(flows) {
-                return Some(*end);
+        loop {
+            while let Some(end) = group.soon.last() {
+                if end.is_valid(flows) {
+                    return Some(*end);
+                }
+                group.soon.pop();
+                self.kept -= 1;
             }
-            group.ends.pop();
-            self.kept -= 1;
+            if group.later.is_empty() {
+                return None;
+            }
+            std::mem::swap(&mut group.soon, &mut group.later);
+            self.kept -= group.soon.len();
+            group.soon.retain(|end| end.is_valid(flows));
+            self.kept += group.soon.len();
+            group.order();
         }
-        None
     }
 
     /// Drops what flows have left behind, if it is much.
@@ -115,15 +143,17 @@ impl Groups {
             return;
         }
         for group in &mut self.all {
-            group.ends.retain(|Reverse(end)| end.is_valid(flows));
+            group.soon.retain(|end| end.is_valid(flows));
+            group.later.retain(|end| end.is_valid(flows));
         }
         self.kept = self.valid;
     }
 
     fn close(&mut self, at: u32) {
         let group = &mut self.all[at as usize];
-        self.kept -= group.ends.len();
-        group.ends.clear();
+        self.kept -= group.soon.len() + group.later.len();
+        group.soon.clear();
+        group.later.clear();
         group.use_count = group.use_count.wrapping_add(1);
         self.free.push(at);
     }
@@ -142,9 +172,7 @@ mod tests {
             bytes: 1,
             pace: ByteTime::ZERO,
         };
-        (0..count)
-            .map(|number| Flow::new(message, number, SimTime::ZERO))
-            .collect()
+        vec![Flow::new(message, SimTime::ZERO); count as usize]
     }
 
     fn ends(times: &[u64]) -> Vec<End> {
@@ -188,7 +216,7 @@ mod tests {
         assert_ne!(old, new);
         assert_eq!(old.at, new.at);
         assert_eq!(groups.fill(new, &mut Vec::new()), None);
-        assert_eq!(groups.first(old, &flows), None);
+        assert!(groups.first(old, &flows).is_none());
     }
 
     #[test]

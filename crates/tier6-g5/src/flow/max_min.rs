@@ -68,6 +68,13 @@ impl Level {
 }
 
 impl MaxMin {
+    /// Makes room for flows, of two links each.
+    pub(super) fn reserve(&mut self, flows: usize) {
+        self.clear();
+        self.flows.reserve(flows);
+        self.uses.reserve(2 * flows);
+    }
+
     /// Forgets all links and flows.
     pub(super) fn clear(&mut self) {
         self.links.clear();

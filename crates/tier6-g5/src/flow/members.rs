@@ -1,13 +1,23 @@
 //! The flows on a link. Most links have one at a time, which is kept in place.
 
-/// A flow on a link, valid while its place has this flow.
+/// A flow on a link, valid while its place has a message of this number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
     pub(super) slot: u32,
-    /// Number of the message.
+    /// Number of the message, by injection; it comes again after 2^32 others.
     pub(super) number: u32,
     /// Load on the link per unit of its rate.
     pub(super) weight: f64,
+}
+
+/// Who has a place, apart from all else about it: searches ask for it once per link of a flow.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tenant {
+    /// Number of the message; in a free place, of the next one to come, of which no link has a
+    /// member here.
+    pub(super) number: u32,
+    /// The last search that has met it.
+    pub(super) search: u32,
 }
 
 /// Flows on a link, and some that have left.

@@ -7,7 +7,7 @@
 
 use tier6_units::SimTime;
 
-use super::fluid::{Going, Turned, bytes_per_ps};
+use super::fluid::{Going, bytes_per_ps};
 use super::groups::End;
 use super::max_min::MaxMin;
 use super::members::Member;
@@ -30,8 +30,19 @@ pub(super) struct Solver {
     /// Links and flows of the piece that is searched, numbered as for `max_min`.
     links: Vec<u32>,
     flows: Vec<u32>,
+    /// Links of the piece, by number, whose flows have not been looked at: those at which a
+    /// flow of it begins, and others.
+    begun: Vec<u32>,
+    crossed: Vec<u32>,
     /// Ends of flows whose rate has changed.
     ends: Vec<End>,
+}
+
+/// Where on the way of a flow a link is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Begun,
+    Crossed,
 }
 
 impl FlowNetwork {
@@ -40,6 +51,7 @@ impl FlowNetwork {
         let mut solver = std::mem::take(&mut self.solver);
         solver.searches += 1;
         solver.floor = std::mem::replace(&mut self.floor, f64::INFINITY) * (1.0 - MARGIN);
+        solver.reserve(self.flows.len());
         while let Some(link) = self.changed.pop() {
             if self.links[link as usize].search == solver.searches {
                 continue;
@@ -54,33 +66,46 @@ impl FlowNetwork {
 }
 
 impl Solver {
+    /// Makes room for all flows at once, which many may be at the first search.
+    fn reserve(&mut self, flows: usize) {
+        self.flows.clear();
+        self.flows.reserve(flows);
+        self.ends.reserve(flows);
+        self.max_min.reserve(flows);
+    }
+
     /// Finds the links and flows that are connected with a link through flows whose rate may
     /// change.
+    ///
+    /// Links at which flows begin come first: what one sender has sent in a row lies in a row in
+    /// memory, here and in all that is done with the piece afterwards.
     fn find(&mut self, network: &mut FlowNetwork, link: u32, fabric: &Fabric<'_>) {
         self.max_min.clear();
         self.links.clear();
         self.flows.clear();
-        self.meet(network, link);
-        let mut at = 0;
-        while let Some(link) = self.links.get(at).copied() {
-            let mut members = std::mem::take(&mut network.links[link as usize].members);
+        self.meet(network, link, Position::Crossed);
+        while let Some(place) = self.begun.pop().or_else(|| self.crossed.pop()) {
+            let link = self.links[place as usize] as usize;
+            let mut members = std::mem::take(&mut network.links[link].members);
             let mut taken = 0.0;
             members.retain(|member| self.visit(network, member, &mut taken, fabric));
-            network.links[link as usize].members = members;
-            let number = u32::try_from(at).expect("Invariant: 32-bit numbers");
-            self.max_min.take(number, taken);
-            at += 1;
+            network.links[link].members = members;
+            self.max_min.take(place, taken);
         }
     }
 
     /// Returns the number of a link in the piece, which it joins unless it is there.
-    fn meet(&mut self, network: &mut FlowNetwork, link: u32) -> u32 {
+    fn meet(&mut self, network: &mut FlowNetwork, link: u32, position: Position) -> u32 {
         let occupied = &mut network.links[link as usize];
         if occupied.search != self.searches {
             occupied.search = self.searches;
             occupied.place = u32::try_from(self.links.len()).expect("Invariant: 32-bit numbers");
             self.links.push(link);
             self.max_min.add_link(occupied.capacity);
+            match position {
+                Position::Begun => self.begun.push(occupied.place),
+                Position::Crossed => self.crossed.push(occupied.place),
+            }
         }
         occupied.place
     }
@@ -94,23 +119,26 @@ impl Solver {
         taken: &mut f64,
         fabric: &Fabric<'_>,
     ) -> bool {
-        let flow = &mut network.flows[member.slot as usize];
-        if flow.number != member.number || flow.going == Going::Over {
+        let tenant = &mut network.tenants[member.slot as usize];
+        if tenant.number != member.number {
             return false;
         }
-        if flow.search == self.searches {
+        if tenant.search == self.searches {
             return true;
         }
+        let flow = &network.flows[member.slot as usize];
         if flow.going == Going::Shared && flow.rate < self.floor {
             *taken += member.weight * flow.rate;
             return true;
         }
-        flow.search = self.searches;
+        tenant.search = self.searches;
         let (limit, path) = (bytes_per_ps(flow.pace), flow.path);
         self.flows.push(member.slot);
-        for one in fabric.path(path).uses {
-            let place = self.meet(network, one.link.0);
+        let mut position = Position::Begun;
+        for one in fabric.uses(path) {
+            let place = self.meet(network, one.link.0, position);
             self.max_min.add_use(place, one.weight);
+            position = Position::Crossed;
         }
         self.max_min.add_flow(limit);
         true
@@ -129,17 +157,17 @@ impl Solver {
             let flow = &mut network.flows[*slot as usize];
             let share = &mut network.shares[*slot as usize];
             let (was, before) = (flow.going, share.group);
-            if flow.turn(share, *rate, now, context.fabric) == Turned::No {
+            let Some(end) = flow.turn(share, *rate, now, context.fabric) else {
                 continue;
-            }
+            };
             if let (Going::Shared, Some(before)) = (was, before) {
                 network.groups.leave(before);
             }
-            share.group = (flow.end < SimTime::NEVER).then_some(group);
+            share.group = (end < SimTime::NEVER).then_some(group);
             if share.group.is_some() {
                 self.ends.push(End {
-                    time: flow.end,
-                    number: flow.number,
+                    time: end,
+                    number: network.tenants[*slot as usize].number,
                     slot: *slot,
                     version: flow.version,
                 });

@@ -3,7 +3,6 @@
 use tier6_system::LinkId;
 
 use super::FlowNetwork;
-use super::fluid::Going;
 use crate::network::PathId;
 use crate::{Fabric, FabricLinkId, LinkAccount, LinkOf, Wait};
 
@@ -13,7 +12,7 @@ impl FlowNetwork {
         let mut payload = vec![0.0; fabric.links().len()];
         let mut occupied = vec![0.0; fabric.links().len()];
         for (path, bytes) in (0..).map(PathId).zip(&self.sent_bytes) {
-            for one in fabric.path(path).uses {
+            for one in fabric.uses(path) {
                 // A weight above 1 is slowness, not bytes.
                 payload[one.link.index()] += *bytes as f64 * one.weight.min(1.0);
                 occupied[one.link.index()] += *bytes as f64 * one.weight;
@@ -45,7 +44,7 @@ impl FlowNetwork {
             let members = link.members.iter().filter(|_| link.capacity == 0.0);
             for member in members {
                 let flow = &self.flows[member.slot as usize];
-                if flow.number == member.number && flow.going != Going::Over {
+                if self.tenants[member.slot as usize].number == member.number {
                     waits.push(Wait {
                         who: format!("message {}", flow.message.0),
                         for_whom: link_name(),
