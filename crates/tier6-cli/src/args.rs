@@ -263,12 +263,14 @@ Examples:
   tier6 validate results/ --holdout kfold:5
   tier6 validate run.txt --engine fit,math --system h100-x8
   tier6 validate run.txt --holdout large --format json
+  tier6 validate --engine fit,math --holdout plan:5     # five sizes predict the others
+  tier6 validate 2node.txt 4node.txt 8node.txt --engine math --holdout ranks --system a100-x8-ib-hdr
 ")]
 pub struct Validate {
     /// Measurements; none means the bundled ones
     #[arg(value_name = "DATASET")]
     pub files: Vec<String>,
-    /// Engines to hold against the data: fit, math
+    /// Engines to hold against the data: fit, math, g5
     #[arg(
         long,
         value_name = "ENGINE",
@@ -279,7 +281,8 @@ pub struct Validate {
     /// The system that was measured, for engines that price one; bundled data name theirs
     #[arg(long, value_name = "NAME|FILE")]
     pub system: Option<String>,
-    /// Which sizes are held out: alternate, large, kfold:K
+    /// What is held out: sizes (alternate, large, kfold:K, all but the K planned ones: plan:K),
+    /// or whole sweeps (the most ranks of a family: ranks; all above N ranks: ranks:N)
     #[arg(long, value_name = "SCHEME", default_value = "alternate")]
     pub holdout: String,
     /// Show every set, not only the summary

@@ -23,5 +23,7 @@ mod substance;
 mod tuner;
 #[path = "command/tuner_files.rs"]
 mod tuner_files;
+#[path = "command/validate.rs"]
+mod validate;
 #[path = "command/verbs.rs"]
 mod verbs;

@@ -15,8 +15,8 @@ pub use tuner::{
     read_performance_csv, sweeps_of_run, write_plans,
 };
 pub use validate::{
-    DocumentBand, DocumentEngine, DocumentFigure, Engine, EngineSummary, Errors, ExcludedSet,
-    Holdout, KnownBad, LARGE_ABOVE, MeasuredSet, ParseHoldoutError, Role, SMALL_BELOW,
-    SUMMARY_SIZES_MIN, Scope, Score, SetValidation, Spread, Summary, Tier, ValidationReport,
-    document_figures, known_bad, validate,
+    Cause, Coverage, DocumentBand, DocumentEngine, DocumentFigure, Engine, EngineSummary, Errors,
+    ExcludedSet, FromRanks, Group, GroupSummary, HeldOutRanks, Holdout, KnownBad, LARGE_ABOVE,
+    MeasuredSet, ParseHoldoutError, Role, SMALL_BELOW, Scope, Score, SetValidation, Spread,
+    Summary, Tier, ValidationReport, document_figures, known_bad, validate,
 };

@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tier6_fit::KnownPoint;
 use tier6_stats::median;
-use tier6_study::{
-    Engine, Holdout, MeasuredSet, SUMMARY_SIZES_MIN, Spread, Tier, ValidationReport, validate,
-};
+use tier6_study::{Engine, Holdout, MeasuredSet, Spread, Tier, ValidationReport, validate};
 use tier6_units::{Bytes, Micros};
 
 /// Names of the time and wrong columns of the scored placement, then of the other one.
@@ -80,6 +78,7 @@ fn set(id: &str, text: &str, columns: Columns) -> MeasuredSet {
         left_out: Vec::new(),
         call: None,
         system: None,
+        family: None,
     }
 }
 
@@ -106,12 +105,14 @@ fn times(head: &[&str], rows: &[Vec<&str>], time: &str, wrong: &str) -> BTreeMap
 }
 
 fn held_out(report: &ValidationReport, engine: Engine) -> Spread {
-    let found = report
-        .summary
-        .engines
-        .iter()
-        .find(|row| row.engine == engine);
-    found.unwrap().held_out.unwrap()
+    let row = report.summary.engine(engine).unwrap();
+    row.held_out.unwrap()
+}
+
+/// Share of the held-out times inside the band, in percent, in the median set.
+fn coverage(report: &ValidationReport) -> f64 {
+    let fit = report.summary.engine(Engine::Fit).unwrap();
+    fit.inside_pct.unwrap()
 }
 
 fn print(title: &str, report: &ValidationReport) {
@@ -138,10 +139,7 @@ fn print(title: &str, report: &ValidationReport) {
         "placement noise",
         line(summary.placement_noise)
     );
-    eprintln!(
-        "  band covers {:.1} % (median set)",
-        summary.band_coverage_pct.unwrap()
-    );
+    eprintln!("  band covers {:.1} % (median set)", coverage(report));
 }
 
 /// Every yardstick is worse in the median and at the 75th and 90th percentile.
@@ -169,7 +167,7 @@ fn every_second_size_is_predicted_better_than_by_interpolation() {
         fit.median < 9.2 && fit.p75 < 16.0 && fit.p90 < 25.0,
         "{fit:?}"
     );
-    let coverage = report.summary.band_coverage_pct.unwrap();
+    let coverage = coverage(&report);
     assert!(
         (85.0..=100.0).contains(&coverage),
         "band covers {coverage} %"
@@ -229,7 +227,7 @@ fn sets_of_few_sizes_are_scored_but_not_counted() {
     let few = report
         .sets
         .iter()
-        .filter(|set| set.points < SUMMARY_SIZES_MIN)
+        .filter(|set| set.points < Holdout::Alternate.summary_sizes_min())
         .count();
     assert!(few > 0);
     assert_eq!(report.sets.len(), report.summary.sets + few);
@@ -244,11 +242,11 @@ fn short_sweeps_do_no_worse_than_interpolation() {
     for set in report
         .sets
         .iter()
-        .filter(|set| set.points < SUMMARY_SIZES_MIN)
+        .filter(|set| set.points < Holdout::Alternate.summary_sizes_min())
     {
         let overall = |engine| {
-            let score = set.scores.iter().find(|score| score.engine == engine);
-            score.unwrap().held_out.overall.unwrap()
+            let score = set.score(engine).unwrap();
+            score.held_out.overall.unwrap()
         };
         errors.push((overall(Engine::Fit), overall(Engine::LogLog)));
     }

@@ -1,7 +1,9 @@
 //! Validation of small sets whose errors can be worked out by hand.
 
 use tier6_fit::KnownPoint;
-use tier6_study::{Engine, Errors, Holdout, MeasuredSet, SetValidation, validate};
+use tier6_study::{
+    Cause, Engine, Errors, Group, Holdout, MeasuredSet, SetValidation, Tier, validate,
+};
 use tier6_units::{Bytes, Micros};
 
 /// Sizes of 1 KiB, 2 KiB, 4 KiB and so on.
@@ -16,6 +18,7 @@ fn set(id: &str, times: &[f64]) -> MeasuredSet {
         left_out: Vec::new(),
         call: None,
         system: None,
+        family: None,
     }
 }
 
@@ -25,11 +28,7 @@ fn validated(set: MeasuredSet, scheme: &str) -> SetValidation {
 }
 
 fn held_out(set: &SetValidation, engine: Engine) -> Errors {
-    set.scores
-        .iter()
-        .find(|score| score.engine == engine)
-        .unwrap()
-        .held_out
+    set.score(engine).unwrap().held_out
 }
 
 fn close(got: Option<f64>, want: f64) {
@@ -115,7 +114,49 @@ fn known_bad_and_short_sets_are_named_with_their_reason() {
             "4 sizes are too few for `alternate`"
         ]
     );
+    let causes: Vec<Cause> = report.excluded.iter().map(|set| set.cause).collect();
+    assert_eq!(causes, [Cause::KnownBad, Cause::Scheme]);
     assert_eq!(report.summary.sets, 1);
+}
+
+#[test]
+fn tiers_are_summed_up_apart() {
+    let of_tier = |tier: Tier, slope: f64| {
+        let times: Vec<f64> = (0..16).map(|n| 10.0 + slope * f64::from(1 << n)).collect();
+        MeasuredSet {
+            tier: Some(tier),
+            ..set("a", &times)
+        }
+    };
+    let mut sets = vec![
+        of_tier(Tier::Single, 0.0),
+        of_tier(Tier::Two, 0.1),
+        of_tier(Tier::Two, 0.1),
+    ];
+    sets.push(set("unknown", &[1.0; 16]));
+    let report = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
+    let groups: Vec<(Group, usize)> = report
+        .groups
+        .iter()
+        .map(|one| (one.group, one.summary.sets))
+        .collect();
+    assert_eq!(
+        groups,
+        [(Group::Tier(Tier::Single), 1), (Group::Tier(Tier::Two), 2)]
+    );
+    assert_eq!(report.summary.sets, 4);
+    let log_log = |at: usize| {
+        let row = report.groups[at].summary.engine(Engine::LogLog).unwrap();
+        row.held_out.unwrap()
+    };
+    let (single, two) = (log_log(0), log_log(1));
+    close(
+        held_out(&report.sets[0], Engine::LogLog).overall,
+        single.median,
+    );
+    close(held_out(&report.sets[1], Engine::LogLog).overall, two.p90);
+    close(Some(single.median), 0.0);
+    assert!(two.median > 1.0, "{two:?}");
 }
 
 #[test]

@@ -23,6 +23,20 @@ pub(crate) struct Bundled {
 }
 
 impl Bundled {
+    /// Returns what sweeps of one machine and set-up share: its chips, the library, what was set
+    /// and who published it.
+    pub(crate) fn family(&self) -> Option<String> {
+        let facts = self.facts.as_ref()?;
+        let publisher = facts.source.split_whitespace().next()?;
+        let (gpu, library, flags) = (&facts.gpu, &facts.library, &facts.env_flags);
+        Some(format!("{gpu}, library {library}, {flags}, {publisher}"))
+    }
+
+    /// Returns the environment and flags that differ from the defaults.
+    pub(crate) fn flags(&self) -> &str {
+        self.facts.as_ref().map_or("", |facts| &facts.env_flags)
+    }
+
     /// Reads the set with what the index states of it.
     pub(crate) fn read(&self) -> Result<Parsed<Dataset>, Error> {
         let options = self

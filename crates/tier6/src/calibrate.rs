@@ -139,7 +139,11 @@ fn is_offered(request: &CalibrateRequest<'_>) -> Result<(), Error> {
             "leave `--plan` out, or give it without data sets",
         ),
         Engine::Math | Engine::G5 => Ok(()),
-        Engine::Fit | Engine::OneLine | Engine::SegmentLines | Engine::LogLog => refused(
+        Engine::Fit
+        | Engine::OneLine
+        | Engine::SegmentLines
+        | Engine::LogLog
+        | Engine::LogLogRanks => refused(
             "only the engines `math` and `g5` have constants of a system",
             "`tier6 analyze` fits one sweep by itself",
         ),

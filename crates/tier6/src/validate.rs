@@ -3,8 +3,9 @@
 use crate::analyze::Inputs;
 use crate::systems::LoadedSystem;
 use crate::{Error, Exit, Form, Progress, bundled};
+use tier6_collective::DataType;
 use tier6_fit::{AnalysisOptions, SeriesAnalysis, analyze_run};
-use tier6_measure::{Dataset, ReadOptions};
+use tier6_measure::{Dataset, ReadOptions, RunSetup};
 use tier6_report::{validation_csv, validation_json, validation_markdown, validation_table};
 use tier6_study::{Engine, Holdout, MeasuredSet, Role, ValidationReport};
 use tier6_system::{SystemSpec, preset};
@@ -44,18 +45,15 @@ pub fn validate(
             let parsed = set.read()?;
             let own = set.system.and_then(|name| preset(name).ok());
             let system = named.clone().or(own);
-            sets.extend(sets_of(set.id, &parsed.value, system.as_ref()));
+            let mut found = sets_of(set.id, &parsed.value, system.as_ref());
+            for sweep in &mut found {
+                sweep.forced_by(set.flags().split_whitespace());
+                sweep.family = set.family();
+            }
+            sets.extend(found);
         }
     } else {
-        let on_system = |engine: &&Engine| matches!(engine, Engine::Math | Engine::G5);
-        let asked = request.engines.iter().find(on_system);
-        if let Some(engine) = asked.filter(|_| named.is_none()) {
-            let name = engine.name();
-            return Err(Error::Usage {
-                message: format!("engine `{name}` needs the system that was measured"),
-                hint: Some("add `--system NAME`; `tier6 systems` lists them".to_owned()),
-            });
-        }
+        needs_system(request, named.is_some())?;
         let inputs = Inputs::read(files, request.reading, progress)?;
         for (input, parsed) in &inputs.read {
             sets.extend(sets_of(&input.id(), &parsed.value, named.as_ref()));
@@ -72,6 +70,32 @@ pub fn validate(
     Ok((report, failures))
 }
 
+/// Refuses what cannot be answered without the system that was measured.
+fn needs_system(request: &ValidateRequest<'_>, is_named: bool) -> Result<(), Error> {
+    let on_system = |engine: &&Engine| matches!(engine, Engine::Math | Engine::G5);
+    let engine = request.engines.iter().find(on_system);
+    let message = match (engine, request.holdout) {
+        (_, _) if is_named => return Ok(()),
+        (Some(engine), _) => {
+            let name = engine.name();
+            format!("engine `{name}` needs the system that was measured")
+        }
+        (None, Holdout::Plan(_)) => {
+            format!(
+                "`--holdout {}` chooses sizes on the system that was measured",
+                request.holdout
+            )
+        }
+        (None, Holdout::Alternate | Holdout::Large | Holdout::KFold(_) | Holdout::Ranks(_)) => {
+            return Ok(());
+        }
+    };
+    Err(Error::Usage {
+        message,
+        hint: Some("add `--system NAME`; `tier6 systems` lists them".to_owned()),
+    })
+}
+
 /// Returns the exit code of a validation: unreadable inputs first, then a scheme that no set has
 /// enough sizes for.
 pub fn validation_exit(report: &ValidationReport, failures: &[Error]) -> Exit {
@@ -84,11 +108,42 @@ pub fn validation_exit(report: &ValidationReport, failures: &[Error]) -> Exit {
 
 /// Takes what is fit for scoring of one data set.
 fn sets_of(id: &str, dataset: &Dataset, system: Option<&SystemSpec>) -> Vec<MeasuredSet> {
-    let mut sets = MeasuredSet::of_input(id, &analyses_of(dataset));
-    for set in &mut sets {
+    let analyses = analyses_of(dataset);
+    let sweeps = MeasuredSet::pairs(id, &analyses).into_iter();
+    let set = |(name, scored, other): (String, &SeriesAnalysis, Option<&SeriesAnalysis>)| {
+        let setup = &dataset.runs[scored.run].setup;
+        let words = words_of(setup);
+        let mut set = MeasuredSet::new(name, scored, other);
+        set.forced_by(words.iter().map(String::as_str));
+        set.family = Some(family_of(setup, scored, &words));
         set.system = system.cloned();
-    }
-    sets
+        set
+    };
+    sweeps.map(set).collect()
+}
+
+/// Returns what a run's environment sets, but for what is written to a log.
+fn words_of(setup: &RunSetup) -> Vec<String> {
+    let matters = |(name, _): &&(String, String)| !name.starts_with("NCCL_DEBUG");
+    let environment = setup.environment.iter().filter(matters);
+    let mut words: Vec<String> = environment
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    words.sort();
+    words
+}
+
+/// Returns what sweeps of several numbers of ranks share, when they are measured to be held
+/// against each other: the library, the environment and the type of the data.
+fn family_of(setup: &RunSetup, series: &SeriesAnalysis, words: &[String]) -> String {
+    let version = setup.library_version;
+    let library = version.map_or("not stated".to_owned(), |version| version.to_string());
+    let environment = match words {
+        [] => "default".to_owned(),
+        words => words.join(" "),
+    };
+    let datatype = series.datatype.map_or("no type stated", DataType::name);
+    format!("library {library}, {environment}, {datatype}")
 }
 
 /// Analyses every series of a data set with the standard limits.

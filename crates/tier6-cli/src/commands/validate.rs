@@ -17,7 +17,7 @@ pub fn run(options: &Validate, terminal: &Terminal) -> Result<Exit, Failure> {
         .collect::<Result<_, _>>()?;
     let holdout = options.holdout.parse().map_err(|error| Failure::Usage {
         message: format!("`--holdout {}`: {error}", options.holdout),
-        hint: Some("alternate, large or kfold:K".to_owned()),
+        hint: Some("`tier6 validate --help` says what each holds out".to_owned()),
     })?;
     let reading = meaning::reading(&options.reading)?;
     let request = ValidateRequest {

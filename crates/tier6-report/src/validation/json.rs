@@ -1,14 +1,17 @@
-//! `tier6.validation/1`: errors are RMSPE in percent, `null` where a band has no points.
-//! Additions to the contract: `holdout`, `yardsticks`, `summary`, `excluded`, and per set what
-//! was left out, why an engine has no score, what the source documents claim, the difference of
-//! placements and the coverage of the band.
+//! `tier6.validation/1`: errors are RMSPE in percent, `null` where a band has no points or the
+//! engine has no answer.
+//! Additions to the contract: `holdout`, `yardsticks`, `summary`, the same by `tiers` and, where
+//! whole sweeps are held out, by the numbers of ranks that they come from, `excluded`,
+//! per set what was left out, why an engine has no score, what the source documents claim, the
+//! difference of placements, the coverage of the band and, where whole sweeps are held out, what
+//! they were predicted from; per engine its `interval`.
 
 use crate::analysis::json::pretty;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tier6_study::{
-    EngineSummary, Errors, Role, Score, SetValidation, Spread, Summary, ValidationReport,
-    document_figures,
+    Cause, Coverage, Engine, EngineSummary, Errors, FromRanks, Group, Role, Score, SetValidation,
+    Spread, Summary, ValidationReport, document_figures,
 };
 
 /// Returns the report as JSON of schema `tier6.validation/1`, indented, with a final newline.
@@ -22,11 +25,29 @@ pub fn validation_json(report: &ValidationReport) -> String {
             .iter()
             .map(|set| ExcludedDto {
                 id: &set.id,
+                cause: match set.cause {
+                    Cause::KnownBad => "known_bad",
+                    Cause::Scheme => "scheme",
+                },
                 reason: &set.reason,
             })
             .collect(),
         summary: SummaryDto::new(&report.summary),
+        tiers: summaries(report, |group| matches!(group, Group::Tier(_))),
+        from_ranks: summaries(report, |group| !matches!(group, Group::Tier(_))),
     })
+}
+
+/// Summaries of the groups of a kind, by name.
+fn summaries(
+    report: &ValidationReport,
+    is_of_kind: impl Fn(Group) -> bool,
+) -> BTreeMap<&'static str, SummaryDto> {
+    let groups = report.groups.iter();
+    let of_kind = groups.filter(|one| is_of_kind(one.group));
+    of_kind
+        .map(|one| (one.group.name(), SummaryDto::new(&one.summary)))
+        .collect()
 }
 
 #[derive(Serialize)]
@@ -36,6 +57,8 @@ struct ReportDto<'a> {
     sets: Vec<SetDto<'a>>,
     excluded: Vec<ExcludedDto<'a>>,
     summary: SummaryDto,
+    tiers: BTreeMap<&'static str, SummaryDto>,
+    from_ranks: BTreeMap<&'static str, SummaryDto>,
 }
 
 #[derive(Serialize)]
@@ -50,6 +73,17 @@ struct SetDto<'a> {
     left_out: &'a [String],
     unscored: &'a [String],
     documents: Vec<DocumentDto>,
+    from_ranks: Option<FromRanksDto<'a>>,
+}
+
+#[derive(Serialize)]
+struct FromRanksDto<'a> {
+    family: &'a str,
+    collective: &'static str,
+    trained_on: &'a [String],
+    trained_ranks: &'a [u32],
+    ranks: u32,
+    scale: f64,
 }
 
 #[derive(Serialize)]
@@ -63,6 +97,13 @@ struct DocumentDto {
 struct ScoreDto {
     in_sample: ErrorsDto,
     held_out: ErrorsDto,
+    interval: Option<IntervalDto>,
+}
+
+#[derive(Serialize)]
+struct IntervalDto {
+    inside_pct: f64,
+    factor: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -76,6 +117,7 @@ struct ErrorsDto {
 #[derive(Serialize)]
 struct ExcludedDto<'a> {
     id: &'a str,
+    cause: &'static str,
     reason: &'a str,
 }
 
@@ -90,8 +132,10 @@ struct SummaryDto {
 
 #[derive(Serialize)]
 struct EngineSummaryDto {
+    sets: usize,
     in_sample: Option<SpreadDto>,
     held_out: Option<SpreadDto>,
+    inside_pct: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -123,7 +167,9 @@ impl<'a> SetDto<'a> {
             engines: of(Role::Engine),
             yardsticks: of(Role::Yardstick),
             placement_noise_pct: set.placement_noise_pct,
-            band_coverage_pct: set.band_coverage_pct,
+            band_coverage_pct: set
+                .score(Engine::Fit)
+                .and_then(|score| Some(score.interval?.inside_pct)),
             left_out: &set.left_out,
             unscored: &set.unscored,
             documents: document_figures(&set.id)
@@ -133,6 +179,29 @@ impl<'a> SetDto<'a> {
                     rmspe_pct: figure.rmspe_pct,
                 })
                 .collect(),
+            from_ranks: set.from_ranks.as_ref().map(FromRanksDto::new),
+        }
+    }
+}
+
+impl<'a> FromRanksDto<'a> {
+    fn new(from: &'a FromRanks) -> Self {
+        Self {
+            family: &from.family,
+            collective: from.collective.name(),
+            trained_on: &from.trained_on,
+            trained_ranks: &from.trained_ranks,
+            ranks: from.ranks,
+            scale: from.scale(),
+        }
+    }
+}
+
+impl IntervalDto {
+    fn new(interval: Coverage) -> Self {
+        Self {
+            inside_pct: interval.inside_pct,
+            factor: interval.factor,
         }
     }
 }
@@ -142,6 +211,7 @@ impl ScoreDto {
         Self {
             in_sample: ErrorsDto::new(score.in_sample),
             held_out: ErrorsDto::new(score.held_out),
+            interval: score.interval.map(IntervalDto::new),
         }
     }
 }
@@ -172,7 +242,7 @@ impl SummaryDto {
             engines: of(Role::Engine),
             yardsticks: of(Role::Yardstick),
             placement_noise: summary.placement_noise.map(SpreadDto::new),
-            band_coverage_pct: summary.band_coverage_pct,
+            band_coverage_pct: summary.engine(Engine::Fit).and_then(|row| row.inside_pct),
         }
     }
 }
@@ -180,8 +250,10 @@ impl SummaryDto {
 impl EngineSummaryDto {
     fn new(row: &EngineSummary) -> Self {
         Self {
+            sets: row.sets,
             in_sample: row.in_sample.map(SpreadDto::new),
             held_out: row.held_out.map(SpreadDto::new),
+            inside_pct: row.inside_pct,
         }
     }
 }

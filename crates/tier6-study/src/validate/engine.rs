@@ -1,13 +1,12 @@
 //! What is held against the data: the model that `analyze` offers, and yardsticks that it has to
 //! beat to be worth its name.
 
-use super::Machine;
+use super::calibrated::Calibrated;
+use super::set::Machine;
 use tier6_fit::{
-    CalibrateOptions, Call, HeldOut, KnownPoint, Observed, Predictor, calibrate,
-    calibrate_simulated, forecast, forecast_simulated, segment_starts,
+    Anchored, CalibrateOptions, Call, KnownPoint, Observed, Predictor, segment_starts,
 };
 use tier6_stats::{LineFit, Weighting, fit_line_non_negative};
-use tier6_system::SystemSpec;
 use tier6_units::Bytes;
 
 /// A model of time by size.
@@ -28,6 +27,26 @@ pub enum Engine {
     SegmentLines,
     /// Straight lines between neighbours in log-log, the last two prolonged.
     LogLog,
+    /// For each size a straight line in log-log over the two nearest smaller numbers of ranks; the
+    /// time of the nearest where there is one. Sizes that were not measured there come from
+    /// [`Engine::LogLog`].
+    LogLogRanks,
+}
+
+/// What a system that was calibrated on a sweep answers for other sizes of that sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// What the calibrated model says.
+    Model,
+    /// The same, held to the measured times: [`Anchored`].
+    Anchored,
+}
+
+/// A predicted time in us, with its interval where there is one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Predicted {
+    pub(super) us: f64,
+    pub(super) band_us: Option<(f64, f64)>,
 }
 
 /// Whether tier6 offers an engine or only measures itself by it.
@@ -41,13 +60,14 @@ pub enum Role {
 
 impl Engine {
     /// All, the offered ones first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Fit,
         Self::Math,
         Self::G5,
         Self::OneLine,
         Self::SegmentLines,
         Self::LogLog,
+        Self::LogLogRanks,
     ];
 
     /// Returns the name in JSON.
@@ -59,6 +79,7 @@ impl Engine {
             Self::OneLine => "one_line",
             Self::SegmentLines => "segment_lines",
             Self::LogLog => "log_log",
+            Self::LogLogRanks => "log_log_ranks",
         }
     }
 
@@ -71,6 +92,7 @@ impl Engine {
             Self::OneLine => "one line",
             Self::SegmentLines => "line per segment",
             Self::LogLog => "log-log interpolation",
+            Self::LogLogRanks => "log-log over ranks",
         }
     }
 
@@ -78,7 +100,9 @@ impl Engine {
     pub const fn role(self) -> Role {
         match self {
             Self::Fit | Self::Math | Self::G5 => Role::Engine,
-            Self::OneLine | Self::SegmentLines | Self::LogLog => Role::Yardstick,
+            Self::OneLine | Self::SegmentLines | Self::LogLog | Self::LogLogRanks => {
+                Role::Yardstick
+            }
         }
     }
 
@@ -87,10 +111,11 @@ impl Engine {
     /// # Errors
     ///
     /// Says why it cannot be: too few points, or a machine that is not described.
-    pub(crate) fn train(
+    pub(super) fn train(
         self,
         points: &[KnownPoint],
         machine: Option<&Machine>,
+        basis: Basis,
     ) -> Result<Trained, String> {
         let sizes: Vec<f64> = points.iter().map(|point| point.bytes.as_f64()).collect();
         let times: Vec<f64> = points.iter().map(|point| point.time.get()).collect();
@@ -99,8 +124,7 @@ impl Engine {
         };
         let trained = match self {
             Self::Fit => Predictor::fit(points).ok().map(Trained::Fit),
-            Self::Math => return train_math(points, machine),
-            Self::G5 => return train_g5(points, machine),
+            Self::Math | Self::G5 => return self.calibrated(points, machine, basis),
             Self::OneLine => line(0, points.len()).map(|line| Trained::Lines(vec![(0.0, line)])),
             Self::SegmentLines => segment_starts(&sizes, &times).and_then(|starts| {
                 let ends = starts.iter().skip(1).copied().chain([points.len()]);
@@ -114,52 +138,39 @@ impl Engine {
                 let logs = sizes.iter().zip(&times);
                 Trained::LogLog(logs.map(|(size, time)| (size.ln(), time.ln())).collect())
             }),
+            Self::LogLogRanks => return Err("one sweep has one number of ranks".to_owned()),
         };
         trained.ok_or_else(|| "too few points".to_owned())
     }
-}
 
-/// Calibrates the system that a set was measured on, and prices its call.
-fn train_math(points: &[KnownPoint], machine: Option<&Machine>) -> Result<Trained, String> {
-    let machine = machine.ok_or("no system describes its machine")?;
-    let call = machine.call;
-    let observed = Observed::of_known("set", call, points);
-    let calibration = calibrate(&machine.system, &[observed], &CalibrateOptions::STANDARD)
-        .map_err(|error| error.to_string())?;
-    Ok(Trained::Math(Box::new((calibration.system, call))))
-}
-
-/// Most ranks of a call that is simulated: a calibration runs it thousands of times.
-const SIMULATED_RANKS_MAX: u32 = 64;
-
-/// The same by simulating.
-fn train_g5(points: &[KnownPoint], machine: Option<&Machine>) -> Result<Trained, String> {
-    let machine = machine.ok_or("no system describes its machine")?;
-    let call = machine.call;
-    if call.ranks > SIMULATED_RANKS_MAX {
-        let ranks = call.ranks;
-        return Err(format!(
-            "{ranks} ranks, at most {SIMULATED_RANKS_MAX} are simulated here"
-        ));
+    /// Calibrates the system that a sweep was measured on. A simulated system is never held to the
+    /// measured times.
+    fn calibrated(
+        self,
+        points: &[KnownPoint],
+        machine: Option<&Machine>,
+        basis: Basis,
+    ) -> Result<Trained, String> {
+        let Machine { system, call } = machine.ok_or("no system describes its machine")?;
+        let observed = Observed::of_known("set", *call, points);
+        if self == Self::Math && basis == Basis::Anchored {
+            let anchored = Anchored::fit(system, &observed, &CalibrateOptions::STANDARD);
+            let anchored = anchored.map_err(|error| error.to_string())?;
+            return Ok(Trained::Anchored(Box::new(anchored)));
+        }
+        let calibrated = Calibrated::fit(self, system, &[observed])?;
+        Ok(Trained::Calibrated(calibrated, *call))
     }
-    let observed = Observed::of_known("set", call, points);
-    let options = CalibrateOptions {
-        held_out: HeldOut::Untested,
-        ..CalibrateOptions::STANDARD
-    };
-    let calibration = calibrate_simulated(&machine.system, &[observed], &options)
-        .map_err(|error| error.to_string())?;
-    Ok(Trained::G5(Box::new((calibration.system, call))))
 }
 
-/// An engine that was fitted.
+/// An engine that was fitted on one sweep.
 #[derive(Debug, Clone)]
-pub(crate) enum Trained {
+pub(super) enum Trained {
     Fit(Predictor),
     /// A calibrated system, and the call on it.
-    Math(Box<(SystemSpec, Call)>),
-    /// The same, simulated.
-    G5(Box<(SystemSpec, Call)>),
+    Calibrated(Calibrated, Call),
+    /// The same, held to the measured times.
+    Anchored(Box<Anchored>),
     /// Lines by the smallest size that each is for, ascending.
     Lines(Vec<(f64, LineFit)>),
     /// ln size, ln time; at least two, ascending.
@@ -167,28 +178,32 @@ pub(crate) enum Trained {
 }
 
 impl Trained {
-    /// Returns the predicted times in us, in the order of the sizes.
+    /// Returns what is predicted, in the order of the sizes.
     ///
     /// # Errors
     ///
     /// Says why the call cannot be priced.
-    pub(crate) fn times_us(&self, sizes: &[Bytes]) -> Result<Vec<f64>, String> {
-        let each = |time: &dyn Fn(f64) -> f64| sizes.iter().map(|b| time(b.as_f64())).collect();
+    pub(super) fn predict(&self, sizes: &[Bytes]) -> Result<Vec<Predicted>, String> {
+        let each = |time: &dyn Fn(f64) -> f64| {
+            let times = sizes
+                .iter()
+                .map(|bytes| Predicted::time(time(bytes.as_f64())));
+            times.collect()
+        };
         Ok(match self {
             Self::Fit(predictor) => {
-                let time = |bytes: &Bytes| predictor.predict(*bytes).time.get();
-                sizes.iter().map(time).collect()
+                let predicted = sizes.iter().map(|bytes| predictor.predict(*bytes));
+                let predicted = predicted.map(|one| Predicted {
+                    us: one.time.get(),
+                    band_us: one.band.map(|band| (band.low.get(), band.high.get())),
+                });
+                predicted.collect()
             }
-            Self::Math(site) => {
-                let (system, call) = site.as_ref();
-                let forecasts = forecast(system, call, sizes).map_err(|error| error.to_string())?;
-                forecasts.iter().map(|one| one.time.get()).collect()
-            }
-            Self::G5(site) => {
-                let (system, call) = site.as_ref();
-                let forecasts = forecast_simulated(system, call, sizes);
-                let forecasts = forecasts.map_err(|error| error.to_string())?;
-                forecasts.iter().map(|one| one.time.get()).collect()
+            Self::Calibrated(calibrated, call) => calibrated.predict(call, sizes)?,
+            Self::Anchored(curve) => {
+                let times = curve.times(sizes).map_err(|error| error.to_string())?;
+                let times = times.iter().map(|time| Predicted::time(time.get()));
+                times.collect()
             }
             Self::Lines(lines) => each(&|bytes| {
                 let after = lines.partition_point(|(first, _)| *first <= bytes);
@@ -198,11 +213,22 @@ impl Trained {
                 let x = bytes.ln();
                 let after = logs.partition_point(|(size, _)| *size < x);
                 let upper = after.clamp(1, logs.len() - 1);
-                let ((x0, y0), (x1, y1)) = (logs[upper - 1], logs[upper]);
-                (y0 + (y1 - y0) * ((x - x0) / (x1 - x0))).exp()
+                log_log(logs[upper - 1], logs[upper], x).exp()
             }),
         })
     }
+}
+
+impl Predicted {
+    /// A time without an interval.
+    pub(super) const fn time(us: f64) -> Self {
+        Self { us, band_us: None }
+    }
+}
+
+/// Returns y at x on the line through two points.
+pub(super) fn log_log((x0, y0): (f64, f64), (x1, y1): (f64, f64), x: f64) -> f64 {
+    y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
 }
 
 #[cfg(test)]
@@ -218,10 +244,11 @@ mod tests {
     }
 
     fn check(engine: Engine, points: &[(u64, f64)], asked: &[(u64, f64)]) {
-        let model = engine.train(&sweep(points), None).unwrap();
+        let model = engine.train(&sweep(points), None, Basis::Model).unwrap();
         let sizes: Vec<Bytes> = asked.iter().map(|(bytes, _)| Bytes::new(*bytes)).collect();
-        let times = model.times_us(&sizes).unwrap();
-        for ((bytes, want), got) in asked.iter().zip(times) {
+        let predicted = model.predict(&sizes).unwrap();
+        for ((bytes, want), got) in asked.iter().zip(predicted) {
+            let got = got.us;
             assert!(
                 (got / want - 1.0).abs() < 1e-9,
                 "{engine:?} at {bytes}: {got}"
@@ -259,10 +286,11 @@ mod tests {
     #[test]
     fn too_few_points_train_nothing() {
         for engine in Engine::ALL {
-            assert!(engine.train(&[], None).is_err(), "{engine:?}");
+            assert!(engine.train(&[], None, Basis::Model).is_err(), "{engine:?}");
         }
         for engine in [Engine::LogLog, Engine::Fit] {
-            assert!(engine.train(&sweep(&[(8, 1.0)]), None).is_err());
+            let model = engine.train(&sweep(&[(8, 1.0)]), None, Basis::Model);
+            assert!(model.is_err(), "{engine:?}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A measured sweep as validation takes it: one placement is scored, the other one stands by.
 
+use super::known_bad::{Scope, known_bad};
 use std::fmt;
 use tier6_fit::{Call, Exclusion, KnownPoint, SeriesAnalysis};
 use tier6_measure::Placement;
@@ -20,14 +21,27 @@ pub struct MeasuredSet {
     pub call: Option<Call>,
     /// The system that describes the machine, when there is one.
     pub system: Option<SystemSpec>,
+    /// What sweeps of other numbers of ranks must share to be of one family: machine, library,
+    /// set-up; `None` when that is not known.
+    pub family: Option<String>,
+}
+
+/// A set without what is known against it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Usable<'s> {
+    pub(super) set: &'s MeasuredSet,
+    /// Points that may be used, ascending in size.
+    pub(super) points: Vec<KnownPoint>,
+    /// What is not among them and why, as sentences.
+    pub(super) left_out: Vec<String>,
 }
 
 /// The machine that a set was measured on and the call that ran there: what engines need that
 /// price a described system.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Machine {
-    pub(crate) system: SystemSpec,
-    pub(crate) call: Call,
+pub(super) struct Machine {
+    pub(super) system: SystemSpec,
+    pub(super) call: Call,
 }
 
 /// How many levels of network a sweep crossed.
@@ -112,15 +126,62 @@ impl MeasuredSet {
             left_out: left_out(scored),
             call: Call::of_series(scored),
             system: None,
+            family: None,
+        }
+    }
+
+    /// Takes over what a set-up forces: `NCCL_ALGO=Ring` and `NCCL_PROTO=LL` among its words, also
+    /// as `NCCL_ALGO=allreduce:ring`. A choice of several forces none.
+    pub fn forced_by<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
+        let Some(call) = &mut self.call else {
+            return;
+        };
+        for (name, value) in words.filter_map(|word| word.split_once('=')) {
+            let value = value.rsplit(':').next().unwrap_or(value);
+            match name {
+                "NCCL_ALGO" => call.algorithm = value.parse().ok(),
+                "NCCL_PROTO" => call.protocol = value.parse().ok(),
+                _ => {}
+            }
         }
     }
 
     /// Returns the machine of the set, when both the system and the call are known.
-    pub(crate) fn machine(&self) -> Option<Machine> {
+    pub(super) fn machine(&self) -> Option<Machine> {
         let system = self.system.clone()?;
         Some(Machine {
             call: self.call?.on(&system),
             system,
+        })
+    }
+}
+
+impl<'s> Usable<'s> {
+    /// Takes out what is known to be bad.
+    ///
+    /// # Errors
+    ///
+    /// Says why nothing of the set may be used.
+    pub(super) fn of(set: &'s MeasuredSet) -> Result<Self, &'static str> {
+        let mut left_out = set.left_out.clone();
+        let mut points = set.points.clone();
+        for known in known_bad(&set.id) {
+            match known.scope {
+                Scope::Whole => return Err(known.reason),
+                Scope::From(limit) => {
+                    let before = points.len();
+                    points.retain(|point| point.bytes < limit);
+                    let removed = before - points.len();
+                    if removed > 0 {
+                        left_out.push(format!("sizes from {limit}: {removed} ({})", known.reason));
+                    }
+                }
+            }
+        }
+        Ok(Self {
+            set,
+            points,
+            left_out,
         })
     }
 }
@@ -143,7 +204,7 @@ fn left_out(series: &SeriesAnalysis) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tier6_collective::{Collective, DataType};
+    use tier6_collective::{Algorithm, Collective, DataType, Protocol};
     use tier6_fit::{AnalysisOptions, analyze};
     use tier6_measure::{Point, Ranks, Sample, Series, Wrong};
     use tier6_units::{Bytes, Micros};
@@ -225,6 +286,30 @@ mod tests {
             &[series(0, within, &[-4.0]), series(0, out, &[-5.0])],
             &[("run.txt", &[], &[])],
         );
+    }
+
+    #[test]
+    fn a_set_up_forces_one_algorithm_and_one_protocol() {
+        let check = |words: &str, algorithm: Option<Algorithm>, protocol: Option<Protocol>| {
+            let series = series(0, Placement::OutOfPlace, &[5.0, 6.0]);
+            let mut set = MeasuredSet::new("a", &series, None);
+            set.forced_by(words.split_whitespace());
+            let call = set.call.unwrap();
+            assert_eq!(
+                (call.algorithm, call.protocol),
+                (algorithm, protocol),
+                "{words}"
+            );
+        };
+        check("default -g 2", None, None);
+        check("NCCL_ALGO=RING -n 100", Some(Algorithm::Ring), None);
+        check("NCCL_PROTO=LL128 -g 4", None, Some(Protocol::Ll128));
+        check(
+            "NCCL_ALGO=allreduce:nvlstree",
+            Some(Algorithm::NvlsTree),
+            None,
+        );
+        check("NCCL_ALGO=^Tree NCCL_PROTO=LL,Simple", None, None);
     }
 
     #[test]
