@@ -13,6 +13,7 @@ mod fluid;
 mod groups;
 mod max_min;
 mod members;
+mod occupied;
 mod piece;
 mod report;
 #[cfg(test)]
@@ -21,14 +22,15 @@ mod tests;
 use tier6_system::LinkId;
 use tier6_units::SimTime;
 
-use crate::network::{Context, Message, MessageId, Network, Notice, PathId, Responses};
+use crate::network::{Context, Message, MessageId, Network, Notice, Responses};
 use crate::{Fabric, LinkAccount, Wait};
 
 use belts::{Belts, Put};
 use fluid::{Ended, Flow, Going, Share, bytes_per_ps};
 pub use groups::EndGroup;
 use groups::Groups;
-use members::{Member, Members, Tenant};
+use members::Tenant;
+use occupied::{Alone, Occupied};
 use piece::Solver;
 
 /// A network of fluids.
@@ -95,22 +97,6 @@ enum Solution {
     Awaited,
 }
 
-/// A link as flows see it.
-#[derive(Debug, Default, Clone)]
-struct Occupied {
-    /// Flows on it, and 1 more when it has failed: nobody is alone there.
-    load: u32,
-    /// Bytes per picosecond.
-    capacity: f64,
-    /// Load of all flows on it per unit of their rate.
-    weight: f64,
-    /// The last search that has met it.
-    search: u32,
-    /// Number within that search.
-    place: u32,
-    members: Members,
-}
-
 impl Default for FlowNetwork {
     fn default() -> Self {
         Self::new()
@@ -162,77 +148,6 @@ impl FlowNetwork {
     )]
     const fn next_number(&self) -> u32 {
         self.injected as u32
-    }
-
-    /// Occupies the links of a path; says whether they were all empty.
-    fn occupy(&mut self, slot: u32, fabric: &Fabric<'_>, path: PathId) -> Alone {
-        let number = self.tenants[slot as usize].number;
-        let mut alone = Alone::Yes;
-        for one in fabric.uses(path) {
-            let link = &mut self.links[one.link.index()];
-            if link.load > 0 {
-                alone = Alone::No;
-            }
-            link.load += 1;
-            link.weight += one.weight;
-            link.members.push(Member {
-                slot,
-                number,
-                weight: one.weight,
-            });
-        }
-        alone
-    }
-
-    /// A message that meets others stops them no earlier than where it would stop if it and they
-    /// shared each of its links evenly.
-    fn meet(&mut self, slot: u32, fabric: &Fabric<'_>) {
-        let flow = &self.flows[slot as usize];
-        let uses = fabric.uses(flow.path);
-        let mut lowest = bytes_per_ps(flow.pace);
-        for one in uses {
-            let link = &self.links[one.link.index()];
-            lowest = lowest.min(link.capacity / link.weight);
-        }
-        // The search goes from any of its links to all of them.
-        self.changed.extend(uses.first().map(|one| one.link.0));
-        self.floor = self.floor.min(lowest);
-    }
-
-    /// Takes a flow off its links. Where others stay they are to be shared anew.
-    fn vacate(&mut self, slot: u32, fabric: &Fabric<'_>) -> Ended {
-        let place = &mut self.flows[slot as usize];
-        let ended = Ended {
-            message: place.message,
-            path: place.path,
-            bytes: place.bytes,
-            start: place.start,
-        };
-        let mut others = Alone::Yes;
-        for one in fabric.uses(ended.path) {
-            let link = &mut self.links[one.link.index()];
-            link.load -= 1;
-            link.weight -= one.weight;
-            if link.load == 0 {
-                link.weight = 0.0;
-                link.members.clear();
-            } else {
-                others = Alone::No;
-                self.changed.push(one.link.0);
-            }
-        }
-        if others == Alone::No {
-            self.floor = self.floor.min(place.rate(fabric));
-        }
-        if let (Going::Shared, Some(group)) = (place.going, self.shares[slot as usize].group) {
-            self.groups.leave(group);
-        }
-        place.version = place.version.wrapping_add(1);
-        place.going = Going::Over;
-        self.tenants[slot as usize].number = self.next_number();
-        self.free.push(slot);
-        self.sent_bytes[ended.path.0 as usize] += ended.bytes;
-        ended
     }
 
     /// Says that the last byte leaves the sender, and when it will be at the receiver.
@@ -317,13 +232,6 @@ impl FlowNetwork {
             context.agenda.at(now, FlowEvent::Share.into());
         }
     }
-}
-
-/// Whether a flow has its links for itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Alone {
-    Yes,
-    No,
 }
 
 impl Network for FlowNetwork {

@@ -83,7 +83,8 @@ pub trait Program {
     /// port.
     fn next(&self, id: TransferId) -> Option<TransferId>;
 
-    /// Appends the transfers that wait for nothing and have no queue, in order.
+    /// Appends the transfers that wait for nothing and have no queue, in the order in which they
+    /// begin.
     fn loose_starts(&self, into: &mut Vec<TransferId>);
 }
 

@@ -152,10 +152,14 @@ impl Program for ExchangeProgram {
     }
 
     fn loose_starts(&self, into: &mut Vec<TransferId>) {
-        let loose = match self.order {
-            ExchangeOrder::AllAtOnce => self.transfers(),
-            ExchangeOrder::ByDistance => self.ranks,
+        let distances = match self.order {
+            ExchangeOrder::AllAtOnce => self.ranks,
+            ExchangeOrder::ByDistance => 1,
         };
-        into.extend((0..loose).map(TransferId));
+        // Rank by rank: what a chip sends in a row lies in a row in memory from then on.
+        for rank in 0..self.ranks {
+            let of_rank = (0..distances).map(|distance| TransferId(distance * self.ranks + rank));
+            into.extend(of_rank);
+        }
     }
 }

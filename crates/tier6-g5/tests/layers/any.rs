@@ -185,7 +185,8 @@ fn one(seed: u64) -> (Result<RunResult, RunError>, String) {
 #[test]
 fn a_run_ends_with_a_result_or_a_named_stop() {
     let mut results = 0;
-    for seed in 0..400 {
+    // The last one lost the credits of a frame that carried them back.
+    for seed in (0..400).chain([7_021_456]) {
         let (result, what) = one(seed);
         match result {
             Ok(_) => results += 1,
@@ -201,5 +202,5 @@ fn a_run_ends_with_a_result_or_a_named_stop() {
             },
         }
     }
-    assert!(results > 200, "{results} of 400 runs ended with a result");
+    assert!(results > 200, "{results} of 401 runs ended with a result");
 }

@@ -52,8 +52,15 @@ impl LayeredNetwork {
         context: &mut Context<'_, E>,
     ) {
         let packet = self.packets.remove(packet);
-        if let Load::Frame { .. } = packet.load {
-            self.return_credits(&packet, now, context);
+        match packet.load {
+            Load::Frame { .. } => self.return_credits(&packet, now, context),
+            // What is counted is told again by the next one.
+            Load::Control(told @ (Control::Response | Control::Credits(_))) => {
+                let time = now + self.pairs[packet.pair as usize].back_latency;
+                let event = LayeredEvent::Control(packet.pair, told);
+                context.agenda.at(time, event.into());
+            }
+            Load::Control(Control::Ack(_) | Control::Nak(_) | Control::Cnp) => {}
         }
     }
 
