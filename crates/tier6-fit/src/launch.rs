@@ -8,13 +8,14 @@
 use thiserror::Error;
 use tier6_collective::{
     Algorithm, BuildError, BuildOptions, Collective, Grain, Handshake, Partner, Path, Protocol,
-    Schedule, Trees, build,
+    Schedule, build,
 };
 use tier6_g5::{
     ExchangeOrder, ExchangeProgram, G5Parameters, Job, Lowered, Program, ProgramError, Relabelled,
     RingPace, RingProgram, moved,
 };
-use tier6_math::{Channels, Parameters, Pieces, Placement, ring_orders};
+use tier6_math::law::Overlap;
+use tier6_math::{Parameters, Pieces, Placement, ring_orders};
 use tier6_system::{ChipId, Topology};
 use tier6_units::{Bytes, SimTime};
 
@@ -25,6 +26,8 @@ const IN_SWITCH_SLICE: u64 = 256 << 10;
 const IN_SWITCH_SLICES_MAX: u64 = 128;
 /// The most pieces in which chains and trees pipeline a message.
 const PIECES_MAX: u64 = 1 << 12;
+/// Pieces that stand for full overlap, which is a limit.
+const PIECES_OF_FULL_OVERLAP: u32 = 32;
 
 /// A call as it is asked for, apart from its size.
 #[derive(Debug, Clone)]
@@ -84,11 +87,7 @@ impl Launch {
         let whole = of_protocol.map_or(data, |(_, share)| moved(data, share));
         let chips = chips(setup);
         let per_node = setup.per_node();
-        let orders = if has_channels(setup.collective, path.algorithm) {
-            ring_orders(setup.topology, &chips, per_node, setup.parameters.channels)
-        } else {
-            vec![(0..setup.ranks).collect()]
-        };
+        let orders = orders(setup, path.algorithm, &chips);
         // A channel has at least a byte of every chunk.
         let most = whole.get().div_ceil(setup.ranks.into()).max(1);
         let count = u64::try_from(orders.len()).map_or(most, |count| count.min(most));
@@ -240,6 +239,29 @@ fn end_of_part(bytes: u64, at: u64, count: u64) -> u64 {
     u64::try_from(end).expect("Invariant: a part of the message")
 }
 
+/// Returns the order of the ranks in each channel.
+fn orders(setup: &CallSetup<'_>, algorithm: Algorithm, chips: &[ChipId]) -> Vec<Vec<u32>> {
+    let (ranks, per_node) = (setup.ranks, setup.per_node());
+    let channels = setup.parameters.channels;
+    let has_nodes = per_node < ranks && ranks.is_multiple_of(per_node);
+    if has_channels(setup.collective, algorithm) {
+        return ring_orders(setup.topology, chips, per_node, channels);
+    }
+    if algorithm == Algorithm::Hierarchical && has_nodes {
+        // Every node in the same order, so that rails stay rails.
+        let inside = &chips[..per_node as usize];
+        let cycles = ring_orders(setup.topology, inside, per_node, channels).into_iter();
+        let firsts = (0..ranks).step_by(per_node as usize);
+        let over_nodes = |cycle: Vec<u32>| {
+            let nodes = firsts.clone();
+            let node = |first: u32| cycle.iter().map(move |local| first + local);
+            nodes.flat_map(node).collect()
+        };
+        return cycles.map(over_nodes).collect();
+    }
+    vec![(0..ranks).collect()]
+}
+
 /// Whether a call is several rings over the same ranks.
 const fn has_channels(collective: Collective, algorithm: Algorithm) -> bool {
     matches!(algorithm, Algorithm::Ring | Algorithm::SendRecvRing)
@@ -297,17 +319,9 @@ impl Part<'_> {
         let setup = self.setup;
         let parameters = setup.parameters;
         let options = BuildOptions {
-            ranks_per_node: Some(self.per_node),
-            trees: self.trees(),
             pieces: self.pieces(),
-            bidir: parameters.bidir,
-            distance: parameters.distance,
-            partner: parameters.partner,
-            torus: parameters.torus.clone(),
-            torus_ports: parameters.torus_ports,
-            pat_blocks: parameters.pat_blocks,
             grain: self.grain(),
-            ..BuildOptions::new(setup.ranks, self.share)
+            ..parameters.build_options(setup.ranks, self.per_node, self.share)
         };
         build(setup.collective, self.algorithm, &options)
     }
@@ -326,37 +340,37 @@ impl Part<'_> {
         }
     }
 
-    /// Trees of AllReduce go over nodes, as NCCL lays them and Math prices them.
-    fn trees(&self) -> Trees {
-        let ranks = self.setup.ranks;
-        let has_nodes = ranks > self.per_node && ranks.is_multiple_of(self.per_node);
-        let lays_channels = self.setup.parameters.channels != Channels::One;
-        let is_all_reduce = self.setup.collective == Collective::AllReduce;
-        if is_all_reduce && lays_channels && has_nodes && self.per_node > 1 {
-            Trees::OverNodes
-        } else {
-            Trees::Double
-        }
-    }
-
-    /// In how many pieces a message goes, as Math has it: slices pipeline chains by themselves,
-    /// trees cut each half.
+    /// In how many pieces a message goes, as Math has it: slices pipeline chains by themselves, the
+    /// two trees cut each half into as many.
     fn pieces(&self) -> u32 {
         let setup = self.setup;
         let is_chain = matches!(self.algorithm, Algorithm::Ring | Algorithm::BidirRing)
             && matches!(setup.collective, Collective::Broadcast | Collective::Reduce);
-        let halves = match self.algorithm {
-            Algorithm::Tree => 2,
-            _ if is_chain && setup.grain == Grain::Message => 1,
+        match self.algorithm {
+            Algorithm::Tree
+            | Algorithm::NvlsTree
+            | Algorithm::CollNetDirect
+            | Algorithm::CollNetChain => {}
+            Algorithm::Hierarchical => return stages_in_pieces(setup.parameters.overlap),
+            _ if is_chain && setup.grain == Grain::Message => {}
             _ => return 1,
-        };
+        }
         let pieces = match setup.parameters.pieces {
-            Pieces::Of(piece) => self.whole.get().div_ceil(halves * piece.get().max(1)),
+            Pieces::Of(piece) => self.whole.get().div_ceil(piece.get().max(1)),
             Pieces::Count(count) => count.get().into(),
             Pieces::Best => 1,
         };
         let most = PIECES_MAX.min((1 << 22) / u64::from(setup.ranks.max(1)));
         u32::try_from(pieces.clamp(1, most.max(1))).expect("Invariant: clamped")
+    }
+}
+
+/// In how many pieces a hierarchy's message goes so that its stages overlap.
+fn stages_in_pieces(overlap: Overlap) -> u32 {
+    match overlap {
+        Overlap::Serial => 1,
+        Overlap::Chunked(pieces) => pieces.get(),
+        Overlap::Full => PIECES_OF_FULL_OVERLAP,
     }
 }
 

@@ -459,7 +459,11 @@ mod tests {
         let published = G5Parameters::defaults();
         assert_eq!(parameters.cdma, published.cdma);
         assert_eq!(parameters.paxi, published.paxi);
-        assert_eq!(parameters.rc_link, published.rc_link);
+        // 8 chips with 4,608 segments each on one of 18 x 25 GB/s x 0.82 of payload.
+        let timeout = parameters.rc_link.unwrap().timeout;
+        assert!(timeout > SimTime::from_ps(100_000_000), "{timeout}");
+        let published_link = published.rc_link.map(|link| RcLink { timeout, ..link });
+        assert_eq!(parameters.rc_link, published_link);
         assert_eq!(parameters.queue, published.queue);
         assert_eq!(parameters.rate_control, RateControl::Off);
         assert_eq!(parameters.paths, PathChoice::Preferred);

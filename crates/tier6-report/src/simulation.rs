@@ -42,6 +42,8 @@ pub struct SimulationReport {
     pub seed: u64,
     /// The grain of forwarding.
     pub grain: Grain,
+    /// Forms of algorithms that were chosen, by name and value.
+    pub variant: Vec<(String, String)>,
     /// Faults, as they were written.
     pub faults: Vec<String>,
     /// Runs that ended, by size; of one size the fastest first.
@@ -269,16 +271,22 @@ impl StoppedCall {
     }
 
     /// The way out, where there is one.
-    pub const fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&'static str> {
+        let waits = &self.stop.waits;
+        if waits.iter().any(|wait| wait.why == "the link has failed") {
+            return Some(
+                "messages take another route of equal length, where there is one, around a link \
+                 that is down from the start; a failure later on is not routed around",
+            );
+        }
         match self.stop.reason {
             StopReason::Events(_) => Some(
                 "a higher `--limit-events`, `--fidelity flow`, or smaller messages: packets are \
                  events",
             ),
-            StopReason::QueuePairFatal { .. } => Some(
-                "a longer `timeout` or more `retries` of `[g5.rc_link]`, unless a link that failed \
-                 or lost frames is the reason",
-            ),
+            StopReason::QueuePairFatal { .. } => {
+                Some("fewer losses, or a longer `timeout` or more `retries` in `[g5.rc_link]`")
+            }
             StopReason::Deadlock
             | StopReason::Stalled
             | StopReason::Time(_)
@@ -310,8 +318,12 @@ fn title(report: &SimulationReport) -> String {
         [] => String::new(),
         faults => format!("; {}", faults.join(", ")),
     };
+    let variant = report.variant.iter();
+    let variant: String = variant
+        .map(|(key, value)| format!(", {key} = {value}"))
+        .collect();
     format!(
-        "{} on {} of {}, {}; g5 engine, {} fidelity, seed {}{grain}{faults}",
+        "{} on {} of {}, {}; g5 engine, {} fidelity, seed {}{grain}{variant}{faults}",
         naming::collective(Some(report.collective)),
         count(report.ranks as usize, "rank"),
         report.system,

@@ -1,6 +1,9 @@
 //! Math and G5 on the same call: with every layer off the simulation equals the closed form where
 //! messages meet nobody, and neither undercuts the lower bounds anywhere.
 
+#[path = "engines/presets.rs"]
+mod presets;
+
 use proptest::prelude::*;
 use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, build, offers};
 use tier6_g5::{

@@ -11,7 +11,7 @@ mod sensitivity;
 use crate::predict::{Site, plans};
 use crate::progress::Progress;
 use crate::systems::no_charts;
-use crate::{Error, Exit, Form, PredictRequest};
+use crate::{Error, Exit, Form, PredictRequest, Variant};
 use outcome::{row, statistics};
 use scene::{Outcome, Scene};
 use tier6_collective::{Algorithm, Collective, Grain, Handshake};
@@ -37,6 +37,8 @@ pub struct SimulateRequest<'a> {
     pub nodes: Option<u32>,
     /// The sizes; a schedule that states its own needs none.
     pub sizes: &'a SizeRange,
+    /// Which forms of the algorithms.
+    pub variant: &'a Variant,
     /// How closely the network is looked at.
     pub fidelity: Fidelity,
     /// What chance follows from.
@@ -110,8 +112,8 @@ pub fn simulate(
         collective,
         choice,
         protocols: ProtocolChoice::Without,
-        variant: &Variant::default(),
-        grain: Grain::Message,
+        variant: request.variant,
+        grain: request.grain,
         ranks: request.ranks,
         nodes: request.nodes,
         sizes: request.sizes,
@@ -151,6 +153,7 @@ impl Simulated {
                 fidelity: request.fidelity,
                 seed: request.seed,
                 grain: request.grain,
+                variant: crate::predict::owned(request.variant.settings()),
                 faults: request.faults.to_vec(),
                 rows: Vec::new(),
                 stops: Vec::new(),

@@ -55,6 +55,9 @@ pub struct Simulate {
     /// Message sizes in nccl-tests' meaning
     #[arg(long, value_name = "RANGE", default_value = "1K..1G:x4")]
     pub sizes: String,
+    /// Forms of algorithms, as `tier6 predict` lists them; may be given several times
+    #[arg(long = "variant", value_name = "NAME=VALUE,..")]
+    pub variants: Vec<String>,
     /// Every segment with its queues, or messages as fluids
     #[arg(long, value_enum, default_value = "packet")]
     pub fidelity: Fidelity,

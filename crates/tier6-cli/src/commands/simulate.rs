@@ -6,7 +6,7 @@ use crate::meaning;
 use crate::terminal::Terminal;
 use std::collections::BTreeSet;
 use std::path::Path;
-use tier6::{Bytes, Detail, Exit, Grain, Recording, SimulateRequest, Simulated, SimulatedWork};
+use tier6::{Detail, Exit, Recording, SimulateRequest, Simulated, SimulatedWork, Variant};
 
 pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
@@ -29,7 +29,9 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
             Recording::Off
         }
     };
+    let variant = Variant::parse(&options.variants)?;
     let request = SimulateRequest {
+        variant: &variant,
         system: &options.system,
         work: work(options)?,
         ranks: options.ranks,
@@ -40,7 +42,7 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
             Fidelity::Flow => tier6::Fidelity::Flow,
         },
         seed: options.seed,
-        grain: grain(&options.grain)?,
+        grain: meaning::grain(&options.grain)?,
         handshake: options.handshake.map(|handshake| match handshake {
             Handshake::Eager => tier6::Handshake::Eager,
             Handshake::Rendezvous => tier6::Handshake::Rendezvous,
@@ -114,20 +116,4 @@ fn distinct(paths: &[Option<&Path>]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Reads `message` or the size of a slice.
-fn grain(text: &str) -> Result<Grain, Failure> {
-    if text == "message" {
-        return Ok(Grain::Message);
-    }
-    let wrong = |why: String| Failure::Usage {
-        message: format!("`--grain` is a size or `message`, found `{text}`{why}"),
-        hint: Some("for example `--grain 64K`".to_owned()),
-    };
-    match text.parse::<Bytes>() {
-        Ok(size) if size.get() > 0 => Ok(Grain::Slices { bytes: size.get() }),
-        Ok(_) => Err(wrong(": a slice of nothing".to_owned())),
-        Err(error) => Err(wrong(format!(": {error}"))),
-    }
 }

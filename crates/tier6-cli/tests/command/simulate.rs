@@ -234,6 +234,133 @@ fn channels_use_every_nic_and_every_link() {
     assert!((0.8..1.25).contains(&ratio), "{ratio}");
 }
 
+/// 64 MiB over 4 nodes of 8: eight rails of trees, each with chains of its own.
+#[test]
+fn trees_over_nodes_are_what_the_closed_form_prices() {
+    let call = "--system h100-x8-ib-ndr --nodes 4 --collective all_reduce --algorithm tree \
+                --sizes 64M";
+    let simulated = time(&format!("simulate {call} --fidelity flow"));
+    let predicted = time(&format!("predict {call} --protocol none"));
+    let ratio = simulated / predicted;
+    assert!((0.95..1.08).contains(&ratio), "{simulated} {predicted}");
+}
+
+#[test]
+fn the_protocol_is_named_and_can_be_chosen() {
+    let call = format!("{RING} --sizes 64K --fidelity flow");
+    let protocol = |line: &str| json(line)["results"][0]["protocol"].clone();
+    assert_eq!(protocol(&call), "simple");
+    assert_eq!(protocol(&format!("{call} --protocol simple")), "simple");
+    assert!(protocol(&format!("{call} --protocol none")).is_null());
+    let csv = said(&format!("{call} --format csv")).stdout;
+    assert!(csv.contains(",ring,simple,"), "{csv}");
+    // A system that says what LL's messages cost runs the faster one, or the one asked for.
+    let base = json("systems show doc004-ring")["written"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let text = format!("{base}\n[g5.ll]\nsync = \"0.01 us\"\nshare = 0.5\n");
+    let of_file = |options: &str| -> Value {
+        let line = format!(
+            "simulate --system - --collective all_reduce --algorithm ring --sizes 64K,64M \
+             --fidelity flow --format json {options}"
+        );
+        let said = run(&line).stdin(text.as_bytes()).said();
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    let auto = of_file("");
+    assert_eq!(auto["results"][0]["protocol"], "ll");
+    assert_eq!(auto["results"][1]["protocol"], "simple");
+    let forced = of_file("--protocol ll");
+    assert_eq!(forced["results"][0], auto["results"][0]);
+    assert_eq!(forced["results"][1]["protocol"], "ll");
+}
+
+/// AllReduce of two ranks: each sends its half to the other to add, and the sum back.
+const PAIR_JSON: &str = r#"{"schema":"tier6.schedule/1","collective":"all_reduce","algorithm":null,
+"ranks":2,"bytes":2097152,"placement":"in_place","chunks":2,"transfers":[
+{"route":"send","src":0,"dst":1,"op":"reduce","port":0,"pieces":[{"from":"recv:1","to":"recv:1"}]},
+{"route":"send","src":1,"dst":0,"op":"reduce","port":0,"pieces":[{"from":"recv:0","to":"recv:0"}]},
+{"route":"send","src":0,"dst":1,"op":"copy","port":0,"pieces":[{"from":"recv:0","to":"recv:0"}],"after":[1]},
+{"route":"send","src":1,"dst":0,"op":"copy","port":0,"pieces":[{"from":"recv:1","to":"recv:1"}],"after":[0]}]}"#;
+
+/// The same of whole vectors, as MSCCL writes it.
+const PAIR_XML: &str = r#"<algo name="swap" coll="allreduce" ngpus="2" nchunksperloop="1" inplace="1">
+<gpu id="0" i_chunks="1" o_chunks="1" s_chunks="0"><tb id="0" send="1" recv="1" chan="0">
+<step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+<step s="1" type="rrc" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+</tb></gpu>
+<gpu id="1" i_chunks="1" o_chunks="1" s_chunks="0"><tb id="0" send="0" recv="0" chan="0">
+<step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+<step s="1" type="rrc" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+</tb></gpu></algo>"#;
+
+#[test]
+fn a_schedule_of_a_file_runs_and_says_when_it_is_wrong() {
+    let folder = scratch("simulate-schedule");
+    fs::create_dir_all(&folder).unwrap();
+    let call = |name: &str, text: &str| {
+        let file = folder.join(name);
+        fs::write(&file, text).unwrap();
+        let system = "simulate --system doc004-ring --fidelity flow";
+        format!("{system} --schedule {}", file.display())
+    };
+    let pair = call("pair.json", PAIR_JSON);
+    let report = json(&pair);
+    assert_eq!(report["collective"], "all_reduce");
+    assert_eq!(report["ranks"], 2);
+    assert_eq!(report["results"][0]["algorithm"], "custom");
+    assert_eq!(report["results"][0]["bytes"], 2 << 20);
+    assert!(report.get("flaw").is_none(), "{report}");
+    // The ring of two does the same.
+    let ring = time(&format!("{RING} --ranks 2 --sizes 2M --fidelity flow"));
+    let ours = report["results"][0]["time_us"].as_f64().unwrap();
+    assert!((ours - ring).abs() < 1e-3, "{ours} {ring}");
+    let flawed = PAIR_JSON.replacen("\"op\":\"reduce\"", "\"op\":\"copy\"", 1);
+    let flawed = call("flawed.json", &flawed);
+    assert!(json(&flawed)["flaw"].is_string());
+    let table = said(&flawed).stdout;
+    assert!(table.contains("does not compute AllReduce"), "{table}");
+    let swap = call("swap.xml", PAIR_XML);
+    let report = json(&format!("{swap} --sizes 1M,2M"));
+    assert_eq!(report["results"].as_array().unwrap().len(), 2);
+    assert!(report.get("flaw").is_none(), "{report}");
+    for (line, code) in [
+        (format!("{pair} --collective all_gather"), 2),
+        (format!("{pair} --ranks 3"), 2),
+        (call("wrong.json", "{}"), 3),
+    ] {
+        let said = said(&line);
+        assert_eq!(said.code, code, "{line}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn forms_of_algorithms_are_those_of_predict() {
+    let call = "--system h100-x8 --ranks 6 --collective all_reduce --sizes 64M \
+                --algorithm halving_doubling";
+    let whole = time(&format!("simulate {call} --fidelity flow"));
+    let halves = time(&format!(
+        "simulate {call} --fidelity flow --variant fold=halves"
+    ));
+    let predicted = time(&format!(
+        "predict {call} --protocol none --variant fold=halves"
+    ));
+    assert!(halves < 0.9 * whole, "{halves} {whole}");
+    assert!(
+        (halves / predicted - 1.0).abs() < 0.05,
+        "{halves} {predicted}"
+    );
+    let report = json(&format!(
+        "simulate {call} --fidelity flow --variant fold=halves"
+    ));
+    assert_eq!(report["variant"]["fold"], "halves");
+    let said = said(&format!("simulate {call} --variant spread=even"));
+    assert_eq!(said.code, 2, "{}", said.stderr);
+    assert!(said.stderr.contains("[g5.paths]"), "{}", said.stderr);
+}
+
 #[test]
 fn in_switch_reduction_follows_its_law() {
     // 63 us + M (1 + 1/N) / 307 GB/s.
@@ -269,11 +396,13 @@ fn a_run_that_stops_is_12_and_says_who_waits() {
             "--fault failed-link=chip0-chip1:2us --fidelity flow",
             "stalled",
         ),
+        ("--fault failed-link=chip0-chip1 --fidelity flow", "stalled"),
     ] {
         let line = format!("{RING} --sizes 1M {line}");
         let said = said(&line);
         assert_eq!(said.code, 12, "{line}: {}", said.stderr);
         assert!(said.stderr.contains(reason), "{}", said.stderr);
+        assert!(said.stderr.contains("hint: "), "{}", said.stderr);
         assert!(said.stdout.contains("waits for"), "{}", said.stdout);
         let json = json(&line);
         assert_eq!(json["results"].as_array().unwrap().len(), 0);
@@ -343,6 +472,13 @@ fn what_cannot_be_simulated_has_its_exit_code_and_a_way_out() {
         ("--system a100-x8 --algorithm nvls", 5, "use ring"),
         ("--system h100-x8 --algorithm rnig", 2, "`ring`"),
         ("--system h100-x8 --fidelity fluid", 2, "packet"),
+        ("--system h100-x8 --protocol ll", 5, "[g5.ll]"),
+        ("--system h100-x8 --protocol lll", 2, "`ll`"),
+        (
+            "--system h100-x8 --algorithm nvls --protocol ll",
+            5,
+            "use simple",
+        ),
         ("--system h100-x8 --grain 0", 2, "--grain 64K"),
         (
             "--system h100-x8 --fault slow-link=chip0-nvswich3:50%",

@@ -1,17 +1,20 @@
 //! `tier6.prediction/1` of the event-driven engine. Additions to the contract: `fidelity`, `seed`,
-//! `grain_bytes`, `faults`, `stops`, `refused` and `flaw` of the whole; `hardware_us`, `channels`,
+//! `grain_bytes`, `faults`, `stops`, `refused`, `flaw` and `variant` of the whole; `hardware_us`, `channels`,
 //! `events`, `messages`, `packet_hops` and `sensitivities` of a result.
 
 use super::{Sensitivity, SimulatedCall, SimulationReport, StoppedCall, algorithm_name, us};
 use crate::analysis::json::pretty;
 use crate::prediction::{AlgorithmChoice, Refusal};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use tier6_collective::{Grain, Protocol};
 use tier6_g5::{Parts, Wait};
 use tier6_units::GbPerSec;
 
 /// Returns the simulation as JSON of schema `tier6.prediction/1`, indented, with a final newline.
 pub fn simulation_json(report: &SimulationReport) -> String {
+    let settings = report.variant.iter();
+    let variant = || settings.map(|(key, value)| (&**key, &**value)).collect();
     let refused = || report.refused.iter().map(RefusalDto::new).collect();
     pretty(&ReportDto {
         schema: "tier6.prediction/1",
@@ -30,6 +33,7 @@ pub fn simulation_json(report: &SimulationReport) -> String {
         stops: report.stops.iter().map(StopDto::new).collect(),
         refused: (report.choice == AlgorithmChoice::All).then(refused),
         flaw: report.flaw.as_deref(),
+        variant: (!report.variant.is_empty()).then(variant),
     })
 }
 
@@ -52,6 +56,8 @@ struct ReportDto<'a> {
     /// Why a schedule from a file does not compute its collective.
     #[serde(skip_serializing_if = "Option::is_none")]
     flaw: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<BTreeMap<&'a str, &'a str>>,
 }
 
 #[derive(Serialize)]

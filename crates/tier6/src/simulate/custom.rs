@@ -23,11 +23,14 @@ pub(super) fn simulate(
     let first = schedules
         .first()
         .expect("Invariant: a list of sizes has one");
-    let site = Site::of(
-        request.system,
-        Some(request.ranks.unwrap_or(first.ranks())),
-        request.nodes,
-    )?;
+    let ranks = first.ranks();
+    if let Some(asked) = request.ranks.filter(|asked| *asked != ranks) {
+        return Err(Error::Usage {
+            message: format!("`{file}` is a schedule of {ranks} ranks, not {asked}"),
+            hint: Some("leave `--ranks` out".to_owned()),
+        });
+    }
+    let site = Site::of(request.system, Some(ranks), request.nodes)?;
     let collective = first.collective();
     // A schedule says itself what it sends: no protocol.
     let work = (collective, ProtocolChoice::Without);

@@ -90,15 +90,18 @@ impl<'a> Scene<'a> {
                 hint,
             }
         })?;
+        only_of_math(request)?;
+        let mut assumed = Parameters {
+            placement: site.placement,
+            ..Parameters::of(&site.topology)
+        };
+        request.variant.apply(&mut assumed);
         Ok(Self {
             request,
             site,
             collective,
             protocols,
-            assumed: Parameters {
-                placement: site.placement,
-                ..Parameters::of(&site.topology)
-            },
+            assumed,
             parameters,
             faults,
             link_names,
@@ -322,6 +325,24 @@ impl<'a> Scene<'a> {
         shown.finish();
         result
     }
+}
+
+/// Refuses forms that only closed forms have.
+fn only_of_math(request: &SimulateRequest<'_>) -> Result<(), Error> {
+    let hint = |key, value| match (key, value) {
+        ("spread", _) => Some("`choice` of `[g5.paths]` says how messages use equal routes"),
+        ("pieces", "best") => Some("a number or a size of pieces, as `pieces=16`"),
+        _ => None,
+    };
+    for (key, value) in request.variant.settings() {
+        if let Some(hint) = hint(key, value) {
+            return Err(Error::Usage {
+                message: format!("`{key}={value}` is of closed forms, not of the g5 engine"),
+                hint: Some(hint.to_owned()),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The headway of one run as progress; a short run shows none.

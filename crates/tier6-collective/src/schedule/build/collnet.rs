@@ -6,6 +6,7 @@
 //! the sum down to chip 0, which aggregates all M; K pieces are in flight at once.
 
 use crate::schedule::Schedule;
+use crate::schedule::draft::Draft;
 use crate::schedule::ids::{PortId, RankId};
 use crate::schedule::transfer::{Leg, Op, Piece, Route};
 
@@ -14,18 +15,23 @@ use super::nodes::Nodes;
 use super::ring::Pace;
 use super::{BuildError, Job, direct};
 
+/// Pieces of which a rank holds what its peers sent.
+const PIECES_WAITING: u32 = 4;
+
 pub(super) fn direct(job: &Job) -> Result<Schedule, BuildError> {
     let nodes = several_nodes(job)?;
     let (per_node, pieces) = (nodes.ranks_per_node, job.options.pieces);
-    let mut draft = job.in_place_with_scratch(per_node * pieces, per_node - 1);
+    // What arrives for one piece is added up while the next ones arrive.
+    let depth = pieces.min(PIECES_WAITING);
+    let mut draft = job.in_place_with_scratch(per_node * pieces, depth * (per_node - 1));
     let rails: Vec<_> = (0..per_node)
         .map(|local| draft.add_group(nodes.rail(local).into_iter().map(RankId).collect()))
         .collect();
     for piece in 0..pieces {
         for node in 0..nodes.count {
-            direct::reduce_scatter(&mut draft, &nodes.node(node), |draft, local| {
-                draft.memory().recv(local * pieces + piece)
-            });
+            let first_scratch = (piece % depth) * (per_node - 1);
+            let slot = |draft: &Draft, local| draft.memory().recv(local * pieces + piece);
+            direct::reduce_scatter(&mut draft, &nodes.node(node), first_scratch, slot);
         }
         for (local, group) in (0..).zip(&rails) {
             let share = draft.memory().recv(local * pieces + piece);

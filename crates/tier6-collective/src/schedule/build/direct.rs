@@ -32,11 +32,10 @@ pub(super) fn build(job: &Job) -> Schedule {
         }
         Collective::ReduceScatter => {
             let mut draft = job.in_place_with_scratch(ranks, ranks - 1);
-            reduce_scatter(
-                &mut draft,
-                &(0..ranks).collect::<Vec<_>>(),
-                |draft, rank| draft.memory().recv(rank),
-            );
+            let members: Vec<u32> = (0..ranks).collect();
+            reduce_scatter(&mut draft, &members, 0, |draft, rank| {
+                draft.memory().recv(rank)
+            });
             draft.finish()
         }
         Collective::AllGather => {
@@ -67,17 +66,18 @@ pub(super) fn shift(job: &Job) -> Schedule {
     draft.finish()
 }
 
-/// Adds a ReduceScatter among `members`: each ends with the sum of its slot. Scratch slot i
-/// takes what comes from the member i + 1 further on.
+/// Adds a ReduceScatter among `members`: each ends with the sum of its slot. The i-th scratch slot
+/// from `first_scratch` on takes what comes from the member i + 1 further on.
 pub(super) fn reduce_scatter(
     draft: &mut Draft,
     members: &[u32],
+    first_scratch: u32,
     slot: impl Fn(&Draft, u32) -> Slot,
 ) {
     let n = members.len();
     let waiting = |draft: &Draft, distance: usize| {
         let index = u32::try_from(distance - 1).expect("Invariant: a slot per peer");
-        draft.memory().scratch(index)
+        draft.memory().scratch(first_scratch + index)
     };
     for distance in 1..n {
         for (position, &dst) in members.iter().enumerate() {

@@ -47,7 +47,7 @@ pub(super) fn two_shot(job: &Job) -> Schedule {
     let ranks = job.ranks();
     let members: Vec<u32> = (0..ranks).collect();
     let mut draft = job.in_place_with_scratch(ranks, ranks - 1);
-    direct::reduce_scatter(&mut draft, &members, |draft, rank| {
+    direct::reduce_scatter(&mut draft, &members, 0, |draft, rank| {
         draft.memory().recv(rank)
     });
     match job.options.second_shot {

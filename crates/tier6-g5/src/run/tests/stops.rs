@@ -4,10 +4,10 @@ use tier6_collective::{
     Algorithm, BuildOptions, Collective, Follow, Grain, GroupId, Handshake, Op, PortId, RankId,
     Route, Transfer, TransferId,
 };
-use tier6_system::LinkId;
+use tier6_system::{LinkId, Vertex};
 use tier6_units::{Bytes, SimTime};
 
-use super::{ring, schedule, simulate};
+use super::{fat_tree, ring, schedule, simulate};
 use crate::{
     Dependency, Fault, G5Parameters, Lowered, Needs, Program, RunError, RunOptions, RunStop,
     SetupError, StopReason,
@@ -182,4 +182,45 @@ fn what_cannot_begin_is_refused() {
         &RunOptions::new(),
     );
     assert!(matches!(refused, Err(RunError::Setup(SetupError::Path(_)))));
+}
+
+/// What is down from the start is routed around where there is an equal route; what fails later is
+/// not, and neither is the only link.
+#[test]
+fn a_link_that_is_down_from_the_start_is_routed_around() {
+    let topology = fat_tree(8, 2);
+    let options = BuildOptions::new(8, Bytes::new(8 << 20));
+    let exchange = schedule(Collective::AllToAll, Algorithm::Pairwise, &options);
+    let program = Lowered::new(&exchange);
+    let time = |link: LinkId, at: SimTime| {
+        let options = RunOptions {
+            faults: vec![Fault::FailedLink { link, at }],
+            ..RunOptions::new()
+        };
+        let result = simulate(&program, &topology, &G5Parameters::ideal(), &options);
+        result.map(|result| result.hardware)
+    };
+    let sound = simulate(
+        &program,
+        &topology,
+        &G5Parameters::ideal(),
+        &RunOptions::new(),
+    );
+    let sound = sound.unwrap().hardware;
+    let is_chip = |vertex| matches!(topology.vertices()[vertex], Vertex::Chip(_));
+    let links = || (0..).map(LinkId::new).zip(topology.links());
+    let up = links().find(|(_, link)| !is_chip(link.from.index()) && !is_chip(link.to.index()));
+    let (up, _) = up.unwrap();
+    let around = time(up, SimTime::ZERO).unwrap();
+    assert!(around > sound, "{around} against {sound}");
+    let stop = |result: Result<SimTime, RunError>| match result {
+        Err(RunError::Stop(stop)) => stop.reason,
+        other => panic!("{other:?}"),
+    };
+    let later = time(up, SimTime::from_ps(1));
+    assert_eq!(stop(later), StopReason::Stalled);
+    let (only, _) = links()
+        .find(|(_, link)| is_chip(link.from.index()))
+        .unwrap();
+    assert_eq!(stop(time(only, SimTime::ZERO)), StopReason::Stalled);
 }
