@@ -5,8 +5,8 @@
 //! solver: its time is bytes times the time per byte, to the picosecond. Where messages meet,
 //! only those whose rate can change are solved again, once per instant.
 //!
-//! Deliberately absent: queues, loss, the window of a sender. A failed link stops what is on it;
-//! nothing is routed around it.
+//! Deliberately absent: queues, loss, the window of a sender, and whatever it waits for. A link
+//! that fails stops what is on it; only the fabric routes around links that are down from the start.
 
 mod belts;
 mod fluid;

@@ -1,10 +1,8 @@
 //! Routes towards chips, with what has been found out about them.
 
-use std::collections::BTreeMap;
+use tier6_system::{ChipId, LinkId, RouteTree, Topology, Vertex};
 
-use tier6_system::{ChipId, LinkId, RouteTree, Topology, Vertex, VertexId};
-
-/// Vertices that all kept trees may have together: 64 MiB of them.
+/// Vertices that all kept trees may have together: about 128 MiB of them.
 const KEPT_MAX: usize = 8 << 20;
 
 /// Routes by the chip that they lead to, kept from the second question on: in a ring there is
@@ -21,8 +19,9 @@ enum Towards<'t> {
     Asked,
     Known {
         tree: Box<RouteTree<'t>>,
-        /// The link that flow 0 takes on from a switch, which does not depend on its sender.
-        next: BTreeMap<VertexId, LinkId>,
+        /// By vertex, the link that flow 0 takes on from a switch, where it is known: it does not
+        /// depend on the sender.
+        next: Vec<Option<LinkId>>,
     },
 }
 
@@ -55,8 +54,9 @@ impl<'t> RoutesTo<'t> {
         if known_route(topology, tree, next, from, route).is_none() {
             route.truncate(start);
             tree.route_into(from, 0, route);
-            let links = route[start..].iter();
-            next.extend(links.map(|link| (topology.link(*link).from, *link)));
+            for link in &route[start..] {
+                next[topology.link(*link).from.index()] = Some(*link);
+            }
         }
     }
 
@@ -69,7 +69,7 @@ impl<'t> RoutesTo<'t> {
         &mut self,
         topology: &'t Topology,
         to: ChipId,
-    ) -> (&RouteTree<'t>, &mut BTreeMap<VertexId, LinkId>) {
+    ) -> (&RouteTree<'t>, &mut [Option<LinkId>]) {
         if !matches!(self.by_receiver[to.index()], Towards::Known { .. }) {
             self.kept += topology.vertices().len();
             if self.kept > KEPT_MAX {
@@ -78,7 +78,7 @@ impl<'t> RoutesTo<'t> {
             }
             self.by_receiver[to.index()] = Towards::Known {
                 tree: Box::new(topology.routes_to(to)),
-                next: BTreeMap::new(),
+                next: vec![None; topology.vertices().len()],
             };
         }
         match &mut self.by_receiver[to.index()] {
@@ -93,14 +93,14 @@ impl<'t> RoutesTo<'t> {
 fn known_route(
     topology: &Topology,
     tree: &RouteTree<'_>,
-    next: &BTreeMap<VertexId, LinkId>,
+    next: &[Option<LinkId>],
     from: ChipId,
     route: &mut Vec<LinkId>,
 ) -> Option<()> {
     let (mut vertex, target) = (topology.chip_vertex(from), topology.chip_vertex(tree.to()));
     while vertex != target {
         let link = match topology.vertices()[vertex.index()] {
-            Vertex::Switch(_) => *next.get(&vertex)?,
+            Vertex::Switch(_) => next[vertex.index()]?,
             Vertex::Chip(_) | Vertex::NicSend(_) | Vertex::NicReceive(_) => {
                 tree.next_links(vertex).next()?
             }
