@@ -59,6 +59,16 @@ pub enum LawError {
         /// What else would do.
         hint: &'static str,
     },
+    /// The law holds for even numbers.
+    #[error("{law} holds for even numbers, not {ranks} ranks; hint: {hint}")]
+    NeedsEven {
+        /// The law.
+        law: &'static str,
+        /// N.
+        ranks: u32,
+        /// What else would do.
+        hint: &'static str,
+    },
     /// The law does not compute the collective.
     #[error("{law} has no form for `{collective}`; hint: {hint}")]
     NotOffered {

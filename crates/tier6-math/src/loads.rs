@@ -277,6 +277,9 @@ impl<'t> Router<'t> {
         let mut latencies = Latencies::new(self.topology.tiers().len());
         let mut own = self.clock.no_time();
         let (flows, ports) = flows(&step.sends, count(chips.len()));
+        if spread == Spread::Even {
+            self.prepare(&flows, chips);
+        }
         for of_rank in flows.chunk_by(|a, b| a.src == b.src) {
             for flow in of_rank {
                 self.send(flow, chips, spread, &mut latencies);
@@ -306,6 +309,29 @@ impl<'t> Router<'t> {
             stage: step.stage,
         };
         (load, ports)
+    }
+
+    /// Finds the ways of a step's flows, those to one chip together.
+    fn prepare(&mut self, flows: &[Flow], chips: &[ChipId]) {
+        let chip = |rank: u32| chips[rank as usize];
+        if flows.len() > spray::FEW * chips.len() {
+            let mut is_met = vec![false; chips.len()];
+            for flow in flows {
+                if !std::mem::replace(&mut is_met[flow.dst as usize], true) {
+                    self.spray.prepare_all(self.topology, chip(flow.dst));
+                }
+            }
+            return;
+        }
+        let ends = flows.iter().map(|flow| (chip(flow.dst), chip(flow.src)));
+        let mut ends: Vec<(ChipId, ChipId)> = ends.collect();
+        ends.sort_unstable();
+        let mut from = Vec::new();
+        for to_one in ends.chunk_by(|a, b| a.0 == b.0) {
+            from.clear();
+            from.extend(to_one.iter().map(|(_, from)| *from));
+            self.spray.prepare(self.topology, to_one[0].0, &from);
+        }
     }
 
     fn send(&mut self, flow: &Flow, chips: &[ChipId], spread: Spread, latencies: &mut Latencies) {

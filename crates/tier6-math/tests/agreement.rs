@@ -107,9 +107,6 @@ fn on_a_crossbar_plans_are_the_closed_forms() {
         check(collective, A::HalvingDoubling, powers, |n, m| {
             law::halving_doubling(collective, n, m, &w)
         });
-        check(collective, A::Swing, powers, |n, m| {
-            law::swing(collective, n, m, &w)
-        });
         // Both directions leave through the one port.
         check(
             collective,
@@ -152,6 +149,32 @@ fn on_a_crossbar_plans_are_the_closed_forms() {
     check(Broadcast, A::Ring, any, |n, m| {
         law::chain(Broadcast, n, m, &w, NonZeroU32::MIN)
     });
+}
+
+#[test]
+fn swing_is_its_closed_form_for_every_even_number() {
+    use Collective::{AllGather, AllReduce, ReduceScatter};
+    let wire = wire();
+    for ranks in (2..=64).step_by(2) {
+        let topology = crossbar(ranks);
+        for collective in [AllReduce, AllGather, ReduceScatter] {
+            let plan = planned(&topology, collective, Algorithm::Swing, ranks, |_| ());
+            let steps = plan.loads().steps.iter().map(|step| step.repeat);
+            let phases = if collective == AllReduce { 2 } else { 1 };
+            let levels = ranks.next_power_of_two().ilog2();
+            assert_eq!(steps.sum::<u32>(), phases * levels, "{ranks}");
+            for bytes in [0, 1000, 1 << 20, 3 << 30].map(Bytes::new) {
+                let law = law::swing(collective, ranks, bytes, &wire).unwrap();
+                close(
+                    plan.parts(bytes),
+                    law,
+                    &format!("{collective}, N = {ranks}, {bytes}"),
+                );
+            }
+        }
+        let odd = law::swing(AllReduce, ranks + 1, Bytes::new(8), &wire);
+        assert!(matches!(odd, Err(LawError::NeedsEven { .. })));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Direct networks of several dimensions, and Swing.
 
-use super::{LawError, Wire, at_least_two, phase, phases};
+use super::{LawError, Wire, at_least_two, levels, phase, phases};
 use crate::Parts;
 use tier6_collective::{Collective, TorusPorts};
 use tier6_units::Bytes;
@@ -40,11 +40,11 @@ pub fn torus_bucket(
     Ok(wire.sum(phases * steps, phases * moved / used, reducing * moved))
 }
 
-/// Returns the time of Swing on a full crossbar, where it equals halving-doubling:
-/// 2 lg N α + 2(N-1)/N M/B + (N-1)/N M γ. Its nearer partners pay on rings and tori, which the
-/// engine's link loads see. Source: FACTS B.8.
+/// Returns the time of Swing on a full crossbar: 2 ceil(lg N) α + 2(N-1)/N M/B + (N-1)/N M γ,
+/// for powers of two what halving-doubling takes. Its nearer partners pay on rings and tori, which
+/// the engine's link loads see. Source: FACTS B.8; for other even N a block still arrives once.
 ///
-/// Domain: powers of two.
+/// Domain: even N.
 ///
 /// # Errors
 ///
@@ -57,17 +57,13 @@ pub fn swing(
 ) -> Result<Parts, LawError> {
     let n = at_least_two(ranks)?;
     let (phases, reducing) = phases("swing", collective)?;
-    if !ranks.is_power_of_two() {
-        return Err(LawError::NeedsPowerOfTwo {
+    if !ranks.is_multiple_of(2) {
+        return Err(LawError::NeedsEven {
             law: "swing",
             ranks,
             hint: "use halving_doubling, which folds the other ranks, or ring",
         });
     }
     let moved = phase(n, bytes);
-    Ok(wire.sum(
-        phases * f64::from(ranks.ilog2()),
-        phases * moved,
-        reducing * moved,
-    ))
+    Ok(wire.sum(phases * levels(ranks), phases * moved, reducing * moved))
 }

@@ -60,8 +60,18 @@ impl Topology {
         self.search(to, None)
     }
 
-    /// Settles vertices by ascending cost: all of them, or as far as `until`.
-    fn search(&self, to: ChipId, until: Option<ChipId>) -> RouteTree<'_> {
+    /// Returns the routes from some chips to a chip, which takes less than those from all. Of
+    /// other chips the tree may know nothing, or too little.
+    ///
+    /// # Panics
+    ///
+    /// Panics when an id is of another topology.
+    pub fn routes_from(&self, from: &[ChipId], to: ChipId) -> RouteTree<'_> {
+        self.search(to, Some(from))
+    }
+
+    /// Settles vertices by ascending cost: all of them, or as far as all of `until`.
+    fn search(&self, to: ChipId, until: Option<&[ChipId]>) -> RouteTree<'_> {
         let mut tree = RouteTree {
             topology: self,
             to,
@@ -72,7 +82,8 @@ impl Topology {
         // Few costs differ, so vertices wait in one heap per cost (Dial 1969).
         let mut waiting = BTreeMap::from([(0, vec![target])]);
         while let Some((cost, vertices)) = waiting.pop_first() {
-            if until.is_some_and(|from| tree.cost[from.index()] <= cost) {
+            let is_settled = |from: &ChipId| tree.cost[from.index()] <= cost;
+            if until.is_some_and(|until| until.iter().all(is_settled)) {
                 break;
             }
             for vertex in vertices {
@@ -106,7 +117,7 @@ impl Topology {
     ///
     /// Panics when an id is of another topology.
     pub fn route(&self, from: ChipId, to: ChipId) -> Vec<LinkId> {
-        self.search(to, Some(from)).route(from, 0)
+        self.search(to, Some(&[from])).route(from, 0)
     }
 }
 

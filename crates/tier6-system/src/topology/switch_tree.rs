@@ -31,7 +31,7 @@ impl SwitchTree {
     /// a link of it goes one way only.
     pub fn of(topology: &Topology, members: &[ChipId]) -> Option<Self> {
         let (first, others) = members.split_first()?;
-        let routes = topology.routes_to(*first);
+        let routes = topology.routes_from(others, *first);
         let route = routes.route(*others.first()?, 0);
         let at = route
             .iter()
