@@ -149,7 +149,7 @@ fn across_ranks() -> ValidationReport {
         set
     };
     let mut alone = sweep(8);
-    alone.id = "alone".to_owned();
+    "alone".clone_into(&mut alone.id);
     alone.family = Some("other".to_owned());
     let mut sets = [4, 8, 16, 32, 64, 128].map(sweep).to_vec();
     sets.push(alone);

@@ -111,7 +111,7 @@ fn known_bad_and_short_sets_are_named_with_their_reason() {
         excluded,
         [
             "the run moved wrong data",
-            "4 sizes are too few for `alternate`"
+            "4 sizes: too few for `alternate`"
         ]
     );
     let causes: Vec<Cause> = report.excluded.iter().map(|set| set.cause).collect();

@@ -118,14 +118,18 @@ impl Holdout {
 
     /// Returns why a set of so many sizes has no rounds.
     fn what_is_missing(self, sizes: usize) -> String {
+        let sizes = match sizes {
+            1 => "1 size".to_owned(),
+            sizes => format!("{sizes} sizes"),
+        };
         match self {
             Self::Large => {
                 format!(
-                    "{sizes} sizes; `large` needs {TRAINING_SIZES_MIN} up to {LARGE_ABOVE} and one above"
+                    "{sizes}; `large` needs {TRAINING_SIZES_MIN} up to {LARGE_ABOVE} and one above"
                 )
             }
             Self::Alternate | Self::KFold(_) | Self::Plan(_) | Self::Ranks(_) => {
-                format!("{sizes} sizes are too few for `{self}`")
+                format!("{sizes}: too few for `{self}`")
             }
         }
     }

@@ -61,10 +61,10 @@ impl Group {
     /// Returns the name for people.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Tier(Tier::Single) => "within one node",
-            Self::Tier(Tier::Two) => "across nodes",
-            Self::FromOneNumber => "from one smaller number of ranks",
-            Self::FromSeveralNumbers => "from several smaller numbers of ranks",
+            Self::Tier(Tier::Single) => "Within one node",
+            Self::Tier(Tier::Two) => "Across nodes",
+            Self::FromOneNumber => "From one smaller number of ranks",
+            Self::FromSeveralNumbers => "From several smaller numbers of ranks",
         }
     }
 
