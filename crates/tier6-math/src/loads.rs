@@ -153,6 +153,9 @@ impl LinkLoads {
         assert!(chips.len() >= traffic.ranks as usize, "a chip per rank");
         let chips = &chips[..traffic.ranks as usize];
         let groups = groups(traffic, router.topology, chips)?;
+        if spread == Spread::Even {
+            router.prepare(traffic, chips);
+        }
         let mut total = vec![0.0; router.topology.links().len()];
         let mut ports = 0;
         let mut steps: Vec<StepLoad> = Vec::with_capacity(traffic.steps.len());
@@ -277,9 +280,6 @@ impl<'t> Router<'t> {
         let mut latencies = Latencies::new(self.topology.tiers().len());
         let mut own = self.clock.no_time();
         let (flows, ports) = flows(&step.sends, count(chips.len()));
-        if spread == Spread::Even {
-            self.prepare(&flows, chips);
-        }
         for of_rank in flows.chunk_by(|a, b| a.src == b.src) {
             for flow in of_rank {
                 self.send(flow, chips, spread, &mut latencies);
@@ -311,21 +311,26 @@ impl<'t> Router<'t> {
         (load, ports)
     }
 
-    /// Finds the ways of a step's flows, those to one chip together.
-    fn prepare(&mut self, flows: &[Flow], chips: &[ChipId]) {
-        let chip = |rank: u32| chips[rank as usize];
-        if flows.len() > spray::FEW * chips.len() {
-            let mut is_met = vec![false; chips.len()];
-            for flow in flows {
-                if !std::mem::replace(&mut is_met[flow.dst as usize], true) {
-                    self.spray.prepare_all(self.topology, chip(flow.dst));
+    /// Finds the ways of all flows before they are counted, those to one chip together: of the few
+    /// neighbours that most algorithms have, or of everybody.
+    fn prepare(&mut self, traffic: &Traffic, chips: &[ChipId]) {
+        let sends = || traffic.steps.iter().flat_map(|step| &step.sends);
+        let n_flows: usize = sends().map(|send| send.n_flows(traffic.ranks)).sum();
+        let mut is_met = vec![false; chips.len()];
+        // Of AllReduce's two phases the second meets the same ranks again.
+        let mut ends = Vec::new();
+        for step in &traffic.steps {
+            each_flow(&step.sends, traffic.ranks, |flow| {
+                let (from, to) = (chips[flow.src as usize], chips[flow.dst as usize]);
+                if n_flows <= 2 * spray::FEW * chips.len() {
+                    ends.push((to, from));
+                } else if !std::mem::replace(&mut is_met[flow.dst as usize], true) {
+                    self.spray.prepare_all(self.topology, to);
                 }
-            }
-            return;
+            });
         }
-        let ends = flows.iter().map(|flow| (chip(flow.dst), chip(flow.src)));
-        let mut ends: Vec<(ChipId, ChipId)> = ends.collect();
         ends.sort_unstable();
+        ends.dedup();
         let mut from = Vec::new();
         for to_one in ends.chunk_by(|a, b| a.0 == b.0) {
             from.clear();

@@ -63,6 +63,15 @@ impl Send {
             | Self::Aggregate { share, .. } => *share,
         }
     }
+
+    /// Returns how many messages between two ranks it is.
+    pub(crate) const fn n_flows(&self, ranks: u32) -> usize {
+        match self {
+            Self::Shift { .. } => ranks as usize,
+            Self::Pair { .. } => 1,
+            Self::Multicast { .. } | Self::LoadReduce { .. } | Self::Aggregate { .. } => 0,
+        }
+    }
 }
 
 impl Step {

@@ -29,7 +29,7 @@ pub(super) struct Spray {
 }
 
 /// From how many chips at most the ways to a chip are looked up alone.
-pub(super) const FEW: usize = 4;
+pub(super) const FEW: usize = 16;
 
 /// By fork, the branch that leads to a destination, where it is known.
 type Row = Box<[Option<BranchId>]>;
