@@ -12,8 +12,22 @@ const STEPS_MAX: u32 = 200;
 const GAIN_MIN: f64 = 1e-7;
 /// A step that moves every parameter by less than this share ends it too.
 const STEP_MIN: f64 = 1e-13;
-/// Damping at the start, its smallest and its largest value, relative to the diagonal.
-const DAMPING: (f64, f64, f64) = (1e-4, 1e-12, 1e12);
+/// Damping at the start and its largest value, relative to the diagonal.
+const DAMPING: (f64, f64) = (1e-4, 1e12);
+/// The smallest damping of a smooth model, and of one with kinks.
+const DAMPING_MIN: (f64, f64) = (1e-7, 1e-12);
+/// A step that gains less than this share of what slopes promised went too far.
+const PROMISE_MIN: f64 = 0.5;
+
+/// How a model depends on its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Where curvature outweighs slopes, undamped steps swing around the least and hardly come
+    /// nearer: a step that gains less than it promised is damped.
+    Smooth,
+    /// Slopes jump: what a step promises says nothing, and a swing may find the better side.
+    Kinked,
+}
 
 /// Residuals at some parameters, and their derivatives by parameter.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,16 +53,48 @@ impl Residuals {
     fn sum_of_squares(&self) -> f64 {
         self.values.iter().map(|value| value * value).sum()
     }
+
+    /// Returns the sum of squares at other parameters, were the residuals linear in them.
+    fn linear_sum_of_squares(&self, from: &[f64], to: &[f64]) -> f64 {
+        let mut values = self.values.clone();
+        for ((column, from), to) in self.columns.iter().zip(from).zip(to) {
+            let moved = to - from;
+            for (value, slope) in values.iter_mut().zip(column) {
+                *value += slope * moved;
+            }
+        }
+        values.iter().map(|value| value * value).sum()
+    }
 }
 
 /// Minimises the sum of squares of `residuals` from `start`, each parameter between its bounds.
+/// The residuals may have kinks, where another of several branches becomes the least.
 ///
 /// Returns `None` when the bounds and `start` differ in number, or the residuals at the start
 /// are not finite.
 pub fn fit_bounded(
     start: &[f64],
     bounds: &[(f64, f64)],
+    residuals: impl FnMut(&[f64]) -> Residuals,
+) -> Option<BoundedFit> {
+    fit(start, bounds, residuals, Shape::Kinked)
+}
+
+/// The same of residuals without kinks: some parameters may be told only together, and a few steps
+/// still find the least.
+pub fn fit_bounded_smooth(
+    start: &[f64],
+    bounds: &[(f64, f64)],
+    residuals: impl FnMut(&[f64]) -> Residuals,
+) -> Option<BoundedFit> {
+    fit(start, bounds, residuals, Shape::Smooth)
+}
+
+fn fit(
+    start: &[f64],
+    bounds: &[(f64, f64)],
     mut residuals: impl FnMut(&[f64]) -> Residuals,
+    shape: Shape,
 ) -> Option<BoundedFit> {
     if start.len() != bounds.len() {
         return None;
@@ -65,7 +111,11 @@ pub fn fit_bounded(
         return None;
     }
     let mut evaluations = 1;
-    let (mut damping, least, most) = DAMPING;
+    let (mut damping, most) = DAMPING;
+    let least = match shape {
+        Shape::Smooth => DAMPING_MIN.0,
+        Shape::Kinked => DAMPING_MIN.1,
+    };
     let mut steps = 0;
     while steps < STEPS_MAX && damping < most {
         steps += 1;
@@ -84,8 +134,19 @@ pub fn fit_bounded(
         let found = there.sum_of_squares();
         if found.is_finite() && found < best {
             let gain = best - found;
+            let is_kept = match shape {
+                Shape::Smooth => {
+                    let promised = best - here.linear_sum_of_squares(&at, &next);
+                    gain >= PROMISE_MIN * promised
+                }
+                Shape::Kinked => true,
+            };
+            damping = if is_kept {
+                (damping * 0.1).max(least)
+            } else {
+                damping * 10.0
+            };
             (at, here) = (next, there);
-            damping = (damping * 0.1).max(least);
             let is_settled = gain <= GAIN_MIN * best;
             best = found;
             if is_settled {
@@ -185,6 +246,25 @@ mod tests {
             fit.parameters.iter().all(|p| (p - 1.0).abs() < 1e-5),
             "{fit:?}"
         );
+    }
+
+    #[test]
+    fn what_is_told_only_together_takes_few_steps() {
+        // A time e^p + 4 e^q of 1, both parameters weakly held at 0.
+        let together = |p: &[f64]| {
+            let (a, b) = (p[0].exp(), 4.0 * p[1].exp());
+            let weak = 0.1;
+            Residuals {
+                values: vec![(a + b).ln(), weak * p[0], weak * p[1]],
+                columns: vec![vec![a / (a + b), weak, 0.0], vec![b / (a + b), 0.0, weak]],
+            }
+        };
+        let (start, bounds) = ([0.0, 0.0], [(-5.0, 5.0); 2]);
+        let smooth = fit_bounded_smooth(&start, &bounds, together).unwrap();
+        let kinked = fit_bounded(&start, &bounds, together).unwrap();
+        assert!((smooth.sum_of_squares / kinked.sum_of_squares - 1.0).abs() < 1e-6);
+        assert!(smooth.evaluations <= 20, "{smooth:?}");
+        assert!(kinked.evaluations > 2 * smooth.evaluations, "{kinked:?}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ mod two_sample;
 
 pub use accuracy::{Accuracy, accuracy};
 pub use benjamini_hochberg::{Decision, benjamini_hochberg};
-pub use bounded_fit::{BoundedFit, Residuals, fit_bounded};
+pub use bounded_fit::{BoundedFit, Residuals, fit_bounded, fit_bounded_smooth};
 pub use change_points::{SegmentRules, Segmentation, segment_lines};
 pub use distribution::{f_p_value, normal_p_value, t_p_value, t_quantile};
 pub use line::{Bound, Interval, LineFit, Weighting, fit_line, fit_line_non_negative};

@@ -292,7 +292,7 @@ impl CallModel {
         known: Known,
         constants: &[f64],
     ) -> Slope {
-        let at = priced.fastest(bytes, known);
+        let (time, at) = priced.fastest(bytes, known);
         let (algorithm, plan) = &priced.paths[at];
         let slots = self
             .paths
@@ -300,7 +300,7 @@ impl CallModel {
             .find(|path| path.algorithm == *algorithm && path.plan.protocol() == plan.protocol())
             .map(|path| &path.slots);
         Slope {
-            time: plan.time(bytes).get(),
+            time,
             by_log: slots.map_or_else(Vec::new, |slots| slots.slopes(plan, bytes, constants)),
             path: (*algorithm, plan.protocol()),
         }
@@ -316,9 +316,9 @@ impl PathModel {
 }
 
 impl PricedCall {
-    /// Returns the fastest path of those that may have run; of all where the model has none of
-    /// them.
-    fn fastest(&self, bytes: Bytes, known: Known) -> usize {
+    /// Returns the time and the index of the fastest path of those that may have run; of all where
+    /// the model has none of them.
+    fn fastest(&self, bytes: Bytes, known: Known) -> (f64, usize) {
         let may_run = |(algorithm, plan): &(Algorithm, Plan)| match known {
             Known::Nothing => true,
             Known::Path(path) => {
@@ -334,12 +334,13 @@ impl PricedCall {
                 best = (time, at);
             }
         }
-        best.1
+        best
     }
 
     /// Returns the least time over the paths, and whose it is.
     pub(super) fn forecast(&self, bytes: Bytes) -> Forecast {
-        let (algorithm, plan) = &self.paths[self.fastest(bytes, Known::Nothing)];
+        let (_, at) = self.fastest(bytes, Known::Nothing);
+        let (algorithm, plan) = &self.paths[at];
         Forecast {
             bytes,
             time: plan.time(bytes),

@@ -171,6 +171,16 @@ fn a_grid_of_many_constants_says_what_to_do() {
 }
 
 #[test]
+fn a_grid_refuses_what_the_rank_check_refuses() {
+    let system = preset("h100-x8-ib-ndr").unwrap();
+    let by = |method: Method| {
+        let options = CalibrateOptions { method, ..STRICT };
+        calibrate(&system, &[two_level(8, 2)], &options).unwrap_err()
+    };
+    assert_eq!(by(Method::Grid), by(Method::Fit));
+}
+
+#[test]
 fn planned_sizes_are_some_of_the_candidates() {
     let system = preset("h100-x8-ib-ndr").unwrap();
     let all = sizes(3..34);
