@@ -18,7 +18,7 @@ use crate::number::count;
 use crate::prediction::{AlgorithmChoice, Refusal};
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
-use tier6_collective::{Algorithm, Collective, Grain, Protocol};
+use tier6_collective::{Algorithm, Collective, Grain, InNccl, Protocol};
 use tier6_g5::{Fidelity, Parts, RunStop, StopReason};
 use tier6_math::Basis;
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
@@ -63,6 +63,8 @@ pub struct SimulatedCall {
     pub algorithm: Option<Algorithm>,
     /// The protocol under which it ran; `None` for no protocol in particular.
     pub protocol: Option<Protocol>,
+    /// Whether NCCL runs the algorithm; `None` where the library is another one.
+    pub in_nccl: Option<InNccl>,
     /// M, in nccl-tests' meaning.
     pub bytes: Bytes,
     /// Rings or trees that share the message.
@@ -187,8 +189,8 @@ pub fn simulation_markdown(report: &SimulationReport) -> String {
 /// those of the engine.
 pub fn simulation_csv(report: &SimulationReport) -> String {
     let mut out = "engine,system,collective,ranks,bytes,algorithm,protocol,time_us,software_us,\
-        latency_us,transfer_us,reduce_us,stall_us,algbw_gbs,busbw_gbs,bottleneck,evidence,fidelity,\
-        seed,hardware_us,channels,events,messages,packet_hops\n"
+        latency_us,transfer_us,reduce_us,stall_us,algbw_gbs,busbw_gbs,bottleneck,evidence,in_nccl,\
+        fidelity,seed,hardware_us,channels,events,messages,packet_hops\n"
         .to_owned();
     for row in &report.rows {
         let mut fields = vec![
@@ -203,6 +205,7 @@ pub fn simulation_csv(report: &SimulationReport) -> String {
         fields.extend(row.times().map(|time| number(Some(us(time)))));
         fields.extend([row.algbw, row.busbw].map(|rate| number(rate.map(GbPerSec::get))));
         fields.extend([quoted(&row.bottleneck), row.basis.to_string()]);
+        fields.push(row.in_nccl.map_or("", InNccl::name).to_owned());
         fields.extend([report.fidelity.to_string(), report.seed.to_string()]);
         fields.push(number(Some(us(row.hardware))));
         fields.push(row.channels.to_string());
@@ -337,7 +340,13 @@ fn grid(report: &SimulationReport, detail: Detail) -> Grid {
     let part = |time: SimTime| Some(us(time));
     let mut columns = Columns::of(&report.rows)
         .right("size", |row| row.bytes.to_string())
-        .left("algorithm", |row| algorithm_name(row.algorithm).to_owned())
+        .left("algorithm", |row| algorithm_name(row.algorithm).to_owned());
+    if report.choice == AlgorithmChoice::All && report.rows.iter().any(|r| r.in_nccl.is_some()) {
+        columns = columns.left("in NCCL", |row| {
+            row.in_nccl.map_or("-", InNccl::name).to_owned()
+        });
+    }
+    let mut columns = columns
         .left("protocol", |row| {
             row.protocol.map_or("-", Protocol::name).to_owned()
         })
@@ -433,8 +442,8 @@ fn notes(report: &SimulationReport) -> Vec<String> {
     }
     if report.choice == AlgorithmChoice::Auto {
         notes.push(
-            "auto simulates the algorithm that `tier6 predict` calls fastest; `--algorithm all` \
-             simulates every one"
+            "auto simulates the algorithm of NCCL's that `tier6 predict` calls fastest; `--algorithm \
+             all` simulates every one"
                 .to_owned(),
         );
     }

@@ -144,7 +144,7 @@ impl Site {
 
     /// Says whether the library runs an algorithm here. Tori have other libraries than NCCL, of
     /// which nothing is known.
-    fn in_nccl(&self, algorithm: Algorithm, collective: Collective) -> Option<InNccl> {
+    pub(crate) fn in_nccl(&self, algorithm: Algorithm, collective: Collective) -> Option<InNccl> {
         let fabric = self.topology.tiers().first().map(|tier| &tier.fabric);
         match fabric {
             Some(FabricSpec::Torus { .. }) => None,

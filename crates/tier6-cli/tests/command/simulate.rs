@@ -259,7 +259,10 @@ fn the_protocol_is_named_and_can_be_chosen() {
         .as_str()
         .unwrap()
         .to_owned();
-    let text = format!("{base}\n[g5.ll]\nsync = \"0.01 us\"\nshare = 0.5\n");
+    // Completing a message of Simple takes a while; LL's flags come with the data.
+    let simple = base.replace("sync = { value = \"0 us\"", "sync = { value = \"1 us\"");
+    assert_ne!(simple, base);
+    let text = format!("{simple}\n[g5.ll]\nsync = \"0.01 us\"\nshare = 0.5\n");
     let of_file = |options: &str| -> Value {
         let line = format!(
             "simulate --system - --collective all_reduce --algorithm ring --sizes 64K,64M \
@@ -348,10 +351,9 @@ fn forms_of_algorithms_are_those_of_predict() {
         "predict {call} --protocol none --variant fold=halves"
     ));
     assert!(halves < 0.9 * whole, "{halves} {whole}");
-    assert!(
-        (halves / predicted - 1.0).abs() < 0.05,
-        "{halves} {predicted}"
-    );
+    // Ranks without a partner beyond the power of two do not wait for those with one.
+    let ratio = halves / predicted;
+    assert!((0.85..1.02).contains(&ratio), "{halves} {predicted}");
     let report = json(&format!(
         "simulate {call} --fidelity flow --variant fold=halves"
     ));

@@ -1,4 +1,4 @@
-//! `tier6.prediction/1` of the event-driven engine. Additions to the contract: `fidelity`, `seed`,
+//! `tier6.prediction/1` of the event-driven engine. Additions to those of a prediction: `fidelity`, `seed`,
 //! `grain_bytes`, `faults`, `stops`, `refused`, `flaw` and `variant` of the whole; `hardware_us`, `channels`,
 //! `events`, `messages`, `packet_hops` and `sensitivities` of a result.
 
@@ -7,7 +7,7 @@ use crate::analysis::json::pretty;
 use crate::prediction::{AlgorithmChoice, Refusal};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tier6_collective::{Grain, Protocol};
+use tier6_collective::{Grain, InNccl, Protocol};
 use tier6_g5::{Parts, Wait};
 use tier6_units::GbPerSec;
 
@@ -15,6 +15,8 @@ use tier6_units::GbPerSec;
 pub fn simulation_json(report: &SimulationReport) -> String {
     let settings = report.variant.iter();
     let variant = || settings.map(|(key, value)| (&**key, &**value)).collect();
+    let rows = report.rows.iter();
+    let results = rows.map(|row| ResultDto::new(row, report.choice));
     let refused = || report.refused.iter().map(RefusalDto::new).collect();
     pretty(&ReportDto {
         schema: "tier6.prediction/1",
@@ -29,7 +31,7 @@ pub fn simulation_json(report: &SimulationReport) -> String {
             Grain::Slices { bytes } => Some(bytes),
         },
         faults: &report.faults,
-        results: report.rows.iter().map(ResultDto::new).collect(),
+        results: results.collect(),
         stops: report.stops.iter().map(StopDto::new).collect(),
         refused: (report.choice == AlgorithmChoice::All).then(refused),
         flaw: report.flaw.as_deref(),
@@ -66,6 +68,8 @@ struct ResultDto<'a> {
     algorithm: &'static str,
     /// `null` for no protocol in particular.
     protocol: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_nccl: Option<&'static str>,
     time_us: f64,
     parts: PartsDto,
     algbw_gbs: Option<f64>,
@@ -125,11 +129,15 @@ struct RefusalDto<'a> {
 }
 
 impl<'a> ResultDto<'a> {
-    fn new(row: &'a SimulatedCall) -> Self {
+    fn new(row: &'a SimulatedCall, choice: AlgorithmChoice) -> Self {
         Self {
             bytes: row.bytes.get(),
             algorithm: algorithm_name(row.algorithm),
             protocol: row.protocol.map(Protocol::name),
+            in_nccl: match choice {
+                AlgorithmChoice::All => row.in_nccl.map(InNccl::name),
+                AlgorithmChoice::One(_) | AlgorithmChoice::Auto => None,
+            },
             time_us: us(row.total),
             parts: PartsDto::new(&row.parts),
             algbw_gbs: row.algbw.map(GbPerSec::get),

@@ -30,6 +30,9 @@ pub(super) fn row(
     Ok(SimulatedCall {
         algorithm: call.algorithm,
         protocol: call.protocol,
+        in_nccl: call
+            .algorithm
+            .and_then(|algorithm| site.in_nccl(algorithm, scene.collective)),
         bytes: call.bytes,
         channels: call.launch.channels(),
         total,
