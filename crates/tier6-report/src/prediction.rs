@@ -326,6 +326,11 @@ fn notes(report: &PredictionReport) -> Vec<&'static str> {
              that is enabled, pat from 2.23 on",
         );
     }
+    let is_other_tree =
+        |row: &PredictedCall| row.algorithm == Algorithm::Tree && row.in_nccl == Some(InNccl::No);
+    if report.rows.iter().any(is_other_tree) {
+        notes.push("in NCCL the tree of one node is a chain, as long as a ring");
+    }
     let has_protocols = report.rows.iter().any(|row| row.protocol.is_some());
     match (report.choice, report.protocols) {
         (AlgorithmChoice::Auto, _) => notes.push(
