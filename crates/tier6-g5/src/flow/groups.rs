@@ -91,13 +91,9 @@ impl Groups {
         group.valid = ends.len();
         self.kept += ends.len();
         self.valid += ends.len();
-        if ends.iter().all(|end| end.time == first) {
-            std::mem::swap(&mut group.soon, ends);
-        } else {
-            std::mem::swap(&mut group.later, ends);
-            let soon = group.later.extract_if(.., |end| end.time == first);
-            group.soon.extend(soon);
-        }
+        let soon = ends.extract_if(.., |end| end.time == first);
+        group.soon.extend(soon);
+        group.later.append(ends);
         group.order();
         Some(first)
     }
