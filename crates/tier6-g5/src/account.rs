@@ -1,5 +1,6 @@
 //! Where the time went: chains of causes, what chips did, what limited the run.
 
+mod bound;
 mod chain;
 mod clock;
 mod conclude;

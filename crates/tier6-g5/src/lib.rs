@@ -37,14 +37,14 @@ pub use fidelity::Fidelity;
 pub use flow::{EndGroup, FlowEvent, FlowNetwork, Passed};
 pub use packet::{PacketEvent, PacketNetwork};
 pub use parameters::{
-    AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
-    Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
-    TargetClamp,
+    AckMerge, Arbiter, Cdma, CdmaSplit, Channels, Class, CreditScope, Credits, Dcqcn, Ecn,
+    EcnCurve, G5Parameters, Headers, Memory, ParameterError, PathChoice, Paxi, Pfc, RateControl,
+    RcLink, Recovery, SwitchQueue, TargetClamp,
 };
 pub use platform::moved;
 pub use program::{
     Action, Dependency, ExchangeOrder, ExchangeProgram, Instruction, Lowered, Needs, Program,
-    ProgramError, Relabelled, RingPace, RingProgram, instructions,
+    ProgramError, Purpose, Relabelled, RingPace, RingProgram, Switches, instructions,
 };
 pub use result::{
     Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,

@@ -6,9 +6,9 @@
 //! Where something closes the loop (`control`: loss, windows, credits, buffers of switches, marks,
 //! rates), packets are handled one by one, from the start or from when trains are about to meet.
 //!
-//! Deliberately absent: classes of traffic and virtual channels (requests, responses and multicasts
-//! go in the order in which they come), and loss on the trees by which switches serve
-//! groups. A message has a queue pair for each way that it takes; sprayed packets have a share of
+//! Classes of traffic have virtual channels of their own where the link layer says so.
+//!
+//! Deliberately absent: loss on the trees by which switches serve groups. A message has a queue pair for each way that it takes; sprayed packets have a share of
 //! the ways by chance and leave the chip in turn.
 //!
 //! The events inside the network are its own; the run's agenda holds one wake-up for them. While

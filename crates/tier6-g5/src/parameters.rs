@@ -82,6 +82,8 @@ pub struct Paxi {
 /// The reliable connected link layer: frames, credits, acknowledgement, retransmission.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RcLink {
+    /// Virtual channels of every link.
+    pub channels: Channels,
     /// Header and framing bytes around a segment.
     pub overhead: u32,
     /// What the headers carry.
@@ -104,6 +106,36 @@ pub struct RcLink {
     pub retries: u32,
     /// Probability that a frame is lost on a link.
     pub loss: f64,
+}
+
+/// A class of traffic (FACTS A.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Frames of messages between two chips.
+    Request,
+    /// Acknowledgements, where they have bytes.
+    Response,
+    /// Frames that switches copy or add.
+    Multicast,
+}
+
+/// Virtual channels: each has its own queues at a port, its own credits of a link, and its own
+/// share and pauses at the input of a switch. Frames of one channel keep their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Channels {
+    /// How many: 1 for all classes, 2 for one of responses alone, 3 for one of each class.
+    pub count: u32,
+    /// Who goes first at a port.
+    pub arbiter: Arbiter,
+}
+
+/// Who goes first when several channels have something to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arbiter {
+    /// Responses, then multicasts, then requests.
+    Strict,
+    /// In turn, so many frames of requests, of responses, of multicasts.
+    Weighted([u32; 3]),
 }
 
 /// Credits of a link's receiver (FACTS D.5).

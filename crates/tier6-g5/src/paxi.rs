@@ -7,11 +7,14 @@
 //!
 //! Law: P requests of L bytes carry min(B, P·L/T), T from sending a request to its response.
 //!
-//! Deliberately absent: classes of traffic. Requests, responses and multicasts share a link in the
-//! order in which they come.
+//! Requests, responses and multicasts are classes of traffic, which may have virtual channels of
+//! their own on every link ([`crate::Channels`]); [`Turns`] chooses among them at a port.
 
+mod class;
 mod outstanding;
 mod segments;
 
+pub(crate) use class::CLASSES;
+pub use class::Turns;
 pub use outstanding::Outstanding;
 pub use segments::Segments;

@@ -7,15 +7,17 @@
 
 use tier6_collective::Protocol;
 use tier6_system::{
-    AckMergeSpec, ByteCounterSpec, CdmaSpec, ChipId, Constant, CreditScopeSpec, CreditsSpec,
-    DcqcnPreset, DcqcnSpec, EcnSpec, Efficiency, G5Spec, HeadersSpec, MemorySpec, PathRule,
-    PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec, Topology,
+    AckMergeSpec, ArbiterSpec, ByteCounterSpec, CdmaSpec, ChannelsSpec, ChipId, Constant,
+    CreditScopeSpec, CreditsSpec, DcqcnPreset, DcqcnSpec, EcnSpec, Efficiency, G5Spec, HeadersSpec,
+    MemorySpec, PathRule, PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec,
+    Topology,
 };
 use tier6_units::{ByteTime, Bytes, GbPerSec, Micros, SimTime};
 
 use crate::{
-    AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, G5Parameters, Headers,
-    Memory, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue,
+    AckMerge, Arbiter, Cdma, CdmaSplit, Channels, CreditScope, Credits, Dcqcn, Ecn, EcnCurve,
+    G5Parameters, Headers, Memory, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery,
+    SwitchQueue,
 };
 
 /// Rate of the port for which 512 outstanding requests are published, in GB/s.
@@ -248,6 +250,7 @@ fn rc_link(given: &G5Spec, topology: &Topology, paths: PathChoice) -> Option<RcL
         headers,
         sequence_bits,
         window,
+        channels,
         recovery: said,
         reorder,
         credits,
@@ -265,6 +268,7 @@ fn rc_link(given: &G5Spec, topology: &Topology, paths: PathChoice) -> Option<RcL
         RecoverySpec::Selective => 1 << (bits - 1),
     };
     state.is_on().then(|| RcLink {
+        channels: channels_of(channels, prior.channels),
         overhead: size_or(overhead, prior.overhead),
         headers: headers.map_or(prior.headers, |headers| match headers {
             HeadersSpec::Ip => Headers::Ip,
@@ -288,6 +292,25 @@ fn rc_link(given: &G5Spec, topology: &Topology, paths: PathChoice) -> Option<RcL
         retries: retries.unwrap_or(prior.retries),
         loss: loss.unwrap_or(prior.loss),
     })
+}
+
+fn channels_of(given: Option<ChannelsSpec>, prior: Channels) -> Channels {
+    let given = given.unwrap_or_default();
+    let weights = match prior.arbiter {
+        Arbiter::Weighted(weights) => weights,
+        Arbiter::Strict => [1; 3],
+    };
+    let said = [given.requests, given.responses, given.multicasts];
+    Channels {
+        count: given.count.unwrap_or(prior.count),
+        arbiter: match given.arbiter {
+            Some(ArbiterSpec::Strict) => Arbiter::Strict,
+            Some(ArbiterSpec::Weighted) | None => {
+                let weight = |at: usize| said[at].unwrap_or(weights[at]);
+                Arbiter::Weighted([weight(0), weight(1), weight(2)])
+            }
+        },
+    }
 }
 
 fn credits_of(given: Option<CreditsSpec>, prior: Option<Credits>) -> Option<Credits> {

@@ -22,6 +22,7 @@ pub use ring::{RingPace, RingProgram};
 use tier6_collective::{
     Collective, Follow, Grain, GroupId, Handshake, RankId, Route, Transfer, TransferId,
 };
+use tier6_units::Bytes;
 
 /// A transfer that another waits for, or that waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,11 +42,36 @@ pub struct Needs {
     pub by_slice: u32,
 }
 
+/// What a program computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Purpose {
+    /// The collective.
+    pub collective: Collective,
+    /// M of FACTS B.0, as nccl-tests counts it.
+    pub bytes: Bytes,
+    /// What switches do for it.
+    pub switches: Switches,
+}
+
+/// What switches do for a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switches {
+    /// They forward.
+    Forward,
+    /// They copy and add as well, so chips have less to send.
+    Compute,
+}
+
 /// What the chips of one job run.
 ///
 /// Ids are dense from 0. A transfer depends on transfers with smaller ids only, or nothing says
 /// that the run ends; the transfers of a port leave in the order that [`Program::next`] tells.
 pub trait Program {
+    /// Returns what it computes, where that is known for certain.
+    fn purpose(&self) -> Option<Purpose> {
+        None
+    }
+
     /// Returns N.
     fn ranks(&self) -> u32;
 

@@ -17,9 +17,9 @@ use tier6_g5::{
     run,
 };
 use tier6_system::{
-    CdmaSpec, ChipId, CreditsSpec, CrossRail, DcqcnSpec, EcnSpec, FabricSpec, FatTreeSpec, G5Spec,
-    MemorySpec, MessageSpec, PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec, SystemSpec, Topology,
-    Wiring,
+    CdmaSpec, ChannelsSpec, ChipId, CreditsSpec, CrossRail, DcqcnSpec, EcnSpec, FabricSpec,
+    FatTreeSpec, G5Spec, MemorySpec, MessageSpec, PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec,
+    SystemSpec, Topology, Wiring,
 };
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
@@ -40,6 +40,8 @@ enum Scene {
     Granted,
     /// Every chip to every other at once, over leaves and spines.
     Spines,
+    /// Every chip to every other at once, beside multicasts of each, on one switch.
+    Beside,
 }
 
 /// A key, and two `[g5]` that differ in it.
@@ -56,12 +58,15 @@ const RANKS: u32 = 8;
 
 fn topology(scene: Scene, g5: &str) -> Topology {
     let fabric = match scene {
-        Scene::Ring | Scene::Granted | Scene::Exchange | Scene::Incast | Scene::Long => {
-            FabricSpec::Crossbar {
-                switch: "switch".into(),
-                planes: 1,
-            }
-        }
+        Scene::Ring
+        | Scene::Granted
+        | Scene::Exchange
+        | Scene::Incast
+        | Scene::Long
+        | Scene::Beside => FabricSpec::Crossbar {
+            switch: "switch".into(),
+            planes: 1,
+        },
         Scene::Spines => FabricSpec::FatTree(FatTreeSpec {
             switch: "switch".into(),
             spine: None,
@@ -86,7 +91,9 @@ fn outcome(case: &Case, key: &str) -> String {
     assert_eq!(parameters.check(), Ok(()), "{}", case.key);
     let (collective, algorithm) = match case.scene {
         Scene::Ring => (Collective::AllReduce, Algorithm::Ring),
-        Scene::Exchange | Scene::Spines => (Collective::AllToAll, Algorithm::Direct),
+        Scene::Exchange | Scene::Beside | Scene::Spines => {
+            (Collective::AllToAll, Algorithm::Direct)
+        }
         Scene::Incast | Scene::Long | Scene::Granted => (Collective::Gather, Algorithm::Direct),
     };
     let kib = match case.scene {
@@ -110,6 +117,17 @@ fn outcome(case: &Case, key: &str) -> String {
         start: SimTime::ZERO,
         flow: 0,
     };
+    // Multicasts, of which only one scene has some.
+    let beside = build(Collective::AllGather, Algorithm::Nvls, &build_options).unwrap();
+    let beside = Lowered::new(&beside);
+    let beside = Job {
+        program: &beside,
+        ..job
+    };
+    let jobs = match case.scene {
+        Scene::Beside => vec![job, beside],
+        _ => vec![job],
+    };
     let options = RunOptions {
         limits: Limits {
             events: 10_000_000,
@@ -118,7 +136,7 @@ fn outcome(case: &Case, key: &str) -> String {
         ..RunOptions::new()
     };
     let mut network = PacketNetwork::new(&parameters);
-    match run(&[job], &mut fabric, &mut network, &parameters, &options) {
+    match run(&jobs, &mut fabric, &mut network, &parameters, &options) {
         Ok(result) => {
             let told = result.links.iter().map(|(_, link)| {
                 let LinkAccount {
@@ -167,6 +185,7 @@ fn no_key_is_forgotten_here() {
         keys("memory.", &MemorySpec::default()),
         keys("paxi.", &PaxiSpec::default()),
         keys("rc_link.", &RcLinkSpec::default()),
+        keys("rc_link.channels.", &ChannelsSpec::default()),
         keys("rc_link.credits.", &CreditsSpec::default()),
         keys("ll.", &MessageSpec::default()),
         keys("ll128.", &MessageSpec::default()),

@@ -39,3 +39,6 @@ mod deadlock;
 
 #[path = "layers/any.rs"]
 mod any;
+
+#[path = "layers/channels.rs"]
+mod channels;

@@ -100,9 +100,9 @@ pub use error::{SystemError, SystemProblem};
 pub use place::{Place, Spelled};
 pub use preset::{Preset, UnknownPresetError, preset, presets};
 pub use spec::g5::{
-    AckMergeSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, CreditsSpec, DcqcnPreset, DcqcnSpec,
-    EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec, MessageSpec, PathRule, PaxiSpec, PfcSpec,
-    QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec,
+    AckMergeSpec, ArbiterSpec, ByteCounterSpec, CdmaSpec, ChannelsSpec, CreditScopeSpec,
+    CreditsSpec, DcqcnPreset, DcqcnSpec, EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec,
+    MessageSpec, PathRule, PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec,
 };
 pub use spec::{
     Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,

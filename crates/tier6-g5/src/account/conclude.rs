@@ -12,6 +12,7 @@ use crate::{
 use tier6_collective::{RankId, Route};
 use tier6_system::LinkId;
 
+use super::bound::undercut;
 use super::chain::Step;
 
 /// What a run knows when all its transfers are complete.
@@ -43,6 +44,7 @@ pub(crate) fn conclude<N: Network>(
     parts.software = parameters.software;
     let total = parameters.software + hardware;
     let broken = audit(&chips, &ended.links, parts, hardware, total);
+    let broken = broken.or_else(|| undercut(&chips, fabric));
     let broken = broken.or_else(|| match ended.rest {
         Rest::Still => network.audit().err(),
         Rest::Moving => None,

@@ -17,11 +17,11 @@ use super::fine::Fine;
 pub(crate) enum Event {
     /// A link fails.
     Fail(u32),
-    /// Credits come back to a link.
+    /// Credits come back to a channel of a link.
     Credit(u32, u32),
-    /// A link is told to stop.
+    /// A channel of a link is told to stop.
     Pause(u32),
-    /// A link is told to go on.
+    /// A channel of a link is told to go on.
     Resume(u32),
     /// A flight's last byte has left its sender.
     Sent(u32),
@@ -208,21 +208,21 @@ impl Calendar {
 
     /// Returns the next bucket of the wheel that holds something.
     fn next_held(&self) -> Option<u64> {
-        let words = self.held.len() as u64;
         let start = self.at + 1;
-        let from = start % BUCKETS;
+        let from = (start % BUCKETS) as usize;
+        let words = self.held.len();
         // The first word twice: what of it is before the start comes last.
         (0..=words).find_map(|ahead| {
             let word = (from / 64 + ahead) % words;
-            let mut bits = self.held[word as usize];
+            let mut bits = self.held[word];
             if ahead == 0 {
                 bits &= u64::MAX << (from % 64);
             } else if ahead == words {
                 bits &= !(u64::MAX << (from % 64));
             }
             (bits != 0).then(|| {
-                let place = 64 * word + u64::from(bits.trailing_zeros());
-                start + (place + BUCKETS - from) % BUCKETS
+                let place = 64 * word as u64 + u64::from(bits.trailing_zeros());
+                start + (place + BUCKETS - start % BUCKETS) % BUCKETS
             })
         })
     }

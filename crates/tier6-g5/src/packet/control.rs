@@ -12,7 +12,7 @@ use tier6_units::{ByteTime, SimTime};
 
 use super::ends::Answer;
 use super::fine::Fine;
-use crate::paxi::Outstanding;
+use crate::paxi::{CLASSES, Outstanding};
 use crate::rc_link::{AckScanner, CreditPool};
 use crate::switch::SwitchBuffer;
 use crate::{
@@ -65,17 +65,17 @@ pub(crate) enum Stop {
 pub(crate) struct Site {
     /// The switch whose buffer holds what waits for it.
     pub(crate) buffer: Option<u32>,
-    /// Which input of the switch at its end it is.
+    /// Which input of the switch at its end its first channel is; the others follow.
     pub(crate) input: usize,
     /// The chip that sends into it.
     pub(crate) chip: Option<u32>,
-    /// Bytes that wait for it.
-    pub(crate) queued: u64,
+    /// Bytes that wait for it, by channel.
+    pub(crate) queued: [u64; CLASSES],
     pub(crate) peak: u64,
     pub(crate) loss: f64,
     pub(crate) luck: Random,
-    /// Credits of the buffer at its end.
-    pub(crate) pool: Option<CreditPool>,
+    /// Credits of the buffers at its end, by channel.
+    pub(crate) pools: Option<[CreditPool; CLASSES]>,
     /// Since when it waits for credit, or is paused, with something to send.
     pub(crate) stopped: Option<(Fine, Stop)>,
     pub(crate) credit_stall: Fine,
@@ -92,6 +92,13 @@ pub(crate) struct ChipState {
     pub(crate) servers: Vec<u32>,
     /// Since when it may have more of them, if it had to wait.
     pub(crate) since: Fine,
+}
+
+impl Site {
+    /// Returns the bytes that wait for it.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.queued.iter().sum()
+    }
 }
 
 impl Control {
@@ -125,7 +132,7 @@ impl Control {
             credits: credits.filter(|credits| credits.scope == CreditScope::EndToEnd),
             has_link_credits: per_link.is_some(),
             buffers: if has_buffers {
-                buffers(topology, queue)
+                buffers(topology, queue, channels(parameters))
             } else {
                 Vec::new()
             },
@@ -136,17 +143,20 @@ impl Control {
             scanners: Vec::new(),
             marks: Random::stream(seed, u64::MAX),
         };
-        control.add_sites(fabric, per_link, seed);
+        control.add_sites(fabric, per_link, channels(parameters));
         control.add_chips(fabric, parameters);
         let may_drop = queue.buffer.is_some() && queue.pfc.is_none();
         let binds = per_link.is_some_and(|credits| credits_bind(fabric, parameters, &credits));
-        if is_lossy || may_drop || binds || control.dcqcn.is_some() {
+        // Answers that take bytes are in the way of others from the first one on.
+        let answers = parameters.rc_link.is_some_and(|link| link.ack_bytes > 0);
+        if is_lossy || may_drop || binds || answers || control.dcqcn.is_some() {
             control.stage = Loop::Closing;
         }
         Some(control)
     }
 
-    fn add_sites(&mut self, fabric: &Fabric<'_>, per_link: Option<Credits>, seed: u64) {
+    fn add_sites(&mut self, fabric: &Fabric<'_>, per_link: Option<Credits>, channels: usize) {
+        let seed = fabric.seed();
         let topology = fabric.topology();
         let guards = !self.buffers.is_empty();
         for (number, link) in (0..).zip(fabric.links()) {
@@ -157,7 +167,8 @@ impl Control {
             let vertex = wire.map(|(_, wire)| topology.vertices()[wire.from.index()]);
             let input = wire.map_or(0, |(id, wire)| {
                 let into = topology.links_into(wire.to);
-                into.iter().position(|other| *other == id).unwrap_or(0)
+                let port = into.iter().position(|other| *other == id);
+                channels * port.unwrap_or(0)
             });
             self.sites.push(Site {
                 buffer: match vertex {
@@ -169,11 +180,13 @@ impl Control {
                     (LinkOf::Engines(chip), _) | (_, Some(Vertex::Chip(chip))) => Some(chip.get()),
                     _ => None,
                 },
-                queued: 0,
+                queued: [0; CLASSES],
                 peak: 0,
                 loss: link.loss,
                 luck: Random::stream(seed, number),
-                pool: wire.and(per_link).map(|credits| CreditPool::new(&credits)),
+                pools: wire
+                    .and(per_link)
+                    .map(|credits| [CreditPool::new(&credits); CLASSES]),
                 stopped: None,
                 credit_stall: Fine::ZERO,
                 paused: Fine::ZERO,
@@ -234,10 +247,18 @@ fn marks(parameters: &G5Parameters) -> Option<EcnCurve> {
     ecn.map(|ecn| ecn.curve)
 }
 
-fn buffers(topology: &Topology, queue: &SwitchQueue) -> Vec<SwitchBuffer> {
+/// How many virtual channels a link has.
+fn channels(parameters: &G5Parameters) -> usize {
+    let link = parameters.rc_link;
+    link.map_or(1, |link| link.channels.count as usize)
+}
+
+/// Every channel of an input port is an input of its own.
+fn buffers(topology: &Topology, queue: &SwitchQueue, channels: usize) -> Vec<SwitchBuffer> {
     let switches = topology.switches().iter();
     let buffer = |switch: &tier6_system::Switch| {
-        SwitchBuffer::new(queue, topology.links_into(switch.vertex).len())
+        let ports = topology.links_into(switch.vertex).len();
+        SwitchBuffer::new(queue, channels * ports)
     };
     switches.map(buffer).collect()
 }

@@ -8,7 +8,7 @@ use super::lines::Lines;
 use super::route::{HopPlan, Route};
 use crate::network::{Message, PathId};
 use crate::paxi::Segments;
-use crate::{Fabric, LinkOf, Path, PathChoice, TreePath};
+use crate::{Class, Fabric, LinkOf, Path, PathChoice, TreePath};
 
 /// What takes a path.
 #[derive(Debug)]
@@ -30,17 +30,18 @@ impl Ways {
         let number = path.0;
         let path = fabric.path(path);
         let routes = if let Some(tree) = path.tree() {
-            vec![lines.lay(&tree_plan(fabric, &path, tree))]
+            vec![lines.lay(Class::Multicast, &tree_plan(fabric, &path, tree))]
         } else {
             let numbers = 0..path.n_routes();
             let plans = numbers.map(|number| route_plan(fabric, &path, path.route(number)));
-            plans.map(|plan| lines.lay(&plan)).collect()
+            plans.map(|plan| lines.lay(Class::Request, &plan)).collect()
         };
         let mut routes: Vec<Route> = routes;
         if lines.answers_take_bytes() && path.tree().is_none() {
             for (number, route) in routes.iter_mut().enumerate() {
                 let plan = back_plan(fabric, path.route(number));
-                route.way_back = plan.map(|plan| lines.lay(&plan).sources[0]);
+                let lay = |plan: Vec<HopPlan>| lines.lay(Class::Response, &plan).sources[0];
+                route.way_back = plan.map(lay);
             }
         }
         let spray = Random::stream(fabric.seed(), number.into());

@@ -8,6 +8,8 @@
 //! nothing of it has begun, since what has begun was ready before. So a train is a shortcut
 //! through many equal decisions and changes none of them.
 //!
+//! Virtual channels queue apart and take turns at a server (`paxi::Turns`).
+//!
 //! The order of packets that are ready in one instant is that of the inputs they came by, and
 //! what chips hand over in one picosecond comes after everything else in it.
 
@@ -27,6 +29,7 @@ use super::route::{Hop, HopPlan, Intake, Join, Route};
 use super::server::{Halt, Server};
 use super::train::{Mark, Slot};
 use crate::network::{Message, MessageId, Notice};
+use crate::{Channels, Class};
 
 /// How many packets are handled as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,8 +162,15 @@ impl Lines {
         &self.servers
     }
 
-    /// Lays the hops of a way; each comes after those that feed it.
-    pub(crate) fn lay(&mut self, plan: &[HopPlan]) -> Route {
+    /// Returns the virtual channels of every link.
+    pub(super) fn channels(&self) -> Channels {
+        let link = self.control.as_ref().and_then(|control| control.link);
+        link.map_or(Channels::shared(), |link| link.channels)
+    }
+
+    /// Lays the hops of a way of a class of traffic; each comes after those that feed it.
+    pub(crate) fn lay(&mut self, class: Class, plan: &[HopPlan]) -> Route {
+        let channel = self.channels().of(class);
         let first = index(self.hops.len());
         let hop_of = |at: usize| first + index(at);
         let mut route = Route {
@@ -195,7 +205,7 @@ impl Lines {
             let next = (index(start), index(self.branches.len()));
             let leaf = route.leaves;
             route.leaves += u32::from(next.0 == next.1);
-            let slot = self.slot(hop.server, tie);
+            let slot = self.slot(hop.server, (tie, small(channel)));
             route.servers.push(hop.server);
             route.latency += self.servers[hop.server as usize].latency;
             route.byte = route.byte.max(hop.byte);
@@ -213,16 +223,16 @@ impl Lines {
     }
 
     /// Returns an input of a server: by 0 that of its chip, by one more than a server the packets
-    /// that come from there.
-    fn slot(&mut self, server: u32, tie: u32) -> u32 {
+    /// that come from there, of one channel.
+    fn slot(&mut self, server: u32, of: (u32, u8)) -> u32 {
         let inputs = &self.servers[server as usize].inputs;
-        match inputs.binary_search_by_key(&tie, |(tie, _)| *tie) {
+        match inputs.binary_search_by_key(&of, |(of, _)| *of) {
             Ok(at) => inputs[at].1,
             Err(at) => {
                 let slot = index(self.slots.len());
-                self.slots.push(Slot::new(server, tie));
+                self.slots.push(Slot::new(server, of.0, of.1));
                 let server = &mut self.servers[server as usize];
-                server.inputs.insert(at, (tie, slot));
+                server.inputs.insert(at, (of, slot));
                 slot
             }
         }
@@ -377,12 +387,12 @@ impl Lines {
                 }
             }
             Event::Admit(slot) => self.admit(slot),
-            Event::Credit(server, credits) => self.credit(server, credits),
-            Event::Pause(server) => self.pause(server),
-            Event::Resume(server) => self.resume(server),
+            Event::Credit(lane, credits) => self.credit(lane, credits),
+            Event::Pause(lane) => self.pause(lane),
+            Event::Resume(lane) => self.resume(lane),
             Event::Visit(exit) => self.visit(exit),
             Event::Raise(number) => self.raise(number),
-            Event::Fail(server) => self.halt(server, Halt::Failed),
+            Event::Fail(server) => self.fail_now(server),
         }
         None
     }
@@ -395,7 +405,7 @@ impl Lines {
         flight.sent = None;
         let (leader, source) = (flight.leader, self.hops[flight.source as usize]);
         if flight.ends.is_none() {
-            self.servers[source.server as usize].pump.leave(number);
+            self.pump(source.slot).leave(number);
         }
         let number = leader;
         let leader = &mut self.flights[number as usize];
@@ -467,6 +477,11 @@ impl Lines {
             )) => false,
         }
     }
+}
+
+/// The number of a virtual channel.
+fn small(channel: usize) -> u8 {
+    u8::try_from(channel).expect("Invariant: there are few channels")
 }
 
 fn index(length: usize) -> u32 {

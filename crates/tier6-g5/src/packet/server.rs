@@ -10,8 +10,9 @@ use super::flight::Flight;
 use super::pump::Pump;
 use crate::LinkAccount;
 use crate::network::MessageId;
+use crate::paxi::{CLASSES, Turns};
 
-/// A directed link: first come, first served.
+/// A directed link: first come, first served in each of its channels.
 #[derive(Debug)]
 pub(crate) struct Server {
     /// What a byte takes on the wire.
@@ -23,11 +24,16 @@ pub(crate) struct Server {
     pub(crate) serving: Option<Serving>,
     /// When it chooses next, if there is something to choose.
     pub(crate) due: Option<Fine>,
-    /// Inputs that hold packets, but for the one that is served.
-    heads: BinaryHeap<Reverse<Head>>,
-    /// Inputs by their tie, sorted.
-    pub(crate) inputs: Vec<(u32, u32)>,
-    pub(crate) pump: Pump,
+    /// Inputs that hold packets, but for the one that is served, by channel.
+    heads: [BinaryHeap<Reverse<Head>>; CLASSES],
+    /// Inputs by their tie and channel, sorted.
+    pub(crate) inputs: Vec<((u32, u8), u32)>,
+    /// What its chip sends, by channel.
+    pub(crate) pumps: [Pump; CLASSES],
+    /// Whose turn it is among its channels.
+    pub(crate) turns: Turns,
+    /// Channels that the switch at its end has paused.
+    pub(crate) paused: [bool; CLASSES],
     /// From when on nothing goes.
     pub(crate) halt: Halt,
     pub(crate) tally: Tally,
@@ -38,8 +44,6 @@ pub(crate) struct Server {
 pub(crate) enum Halt {
     /// It does.
     None,
-    /// The switch at its end has paused it.
-    Paused,
     /// It has failed.
     Failed,
 }
@@ -68,6 +72,7 @@ pub(crate) struct Head {
     pub(crate) ready: Fine,
     pub(crate) tie: u32,
     pub(crate) slot: u32,
+    pub(crate) channel: u8,
 }
 
 /// What a server has carried.
@@ -89,9 +94,11 @@ impl Server {
             free: Fine::ZERO,
             serving: None,
             due: None,
-            heads: BinaryHeap::new(),
+            heads: Default::default(),
             inputs: Vec::new(),
-            pump: Pump::default(),
+            pumps: Default::default(),
+            turns: Turns::default(),
+            paused: [false; CLASSES],
             halt: Halt::None,
             tally: Tally::default(),
         }
@@ -124,26 +131,39 @@ impl Server {
     }
 
     pub(crate) fn add_head(&mut self, head: Head) {
-        self.heads.push(Reverse(head));
+        self.heads[usize::from(head.channel)].push(Reverse(head));
     }
 
-    /// Returns the first head that still is one, and forgets those that are not.
-    pub(crate) fn first_head(&mut self, is_head: impl Fn(&Head) -> bool) -> Option<Head> {
-        while let Some(Reverse(head)) = self.heads.peek() {
+    /// Returns the first head of a channel that still is one, and forgets those that are not.
+    pub(crate) fn first_head(
+        &mut self,
+        channel: usize,
+        is_head: impl Fn(&Head) -> bool,
+    ) -> Option<Head> {
+        let heads = &mut self.heads[channel];
+        while let Some(Reverse(head)) = heads.peek() {
             if is_head(head) {
                 return Some(*head);
             }
-            self.heads.pop();
+            heads.pop();
         }
         None
     }
 
-    pub(crate) fn drop_head(&mut self) {
-        self.heads.pop();
+    pub(crate) fn drop_head(&mut self, channel: usize) {
+        self.heads[channel].pop();
     }
 
     pub(crate) fn has_heads(&self) -> bool {
-        !self.heads.is_empty()
+        self.heads.iter().any(|heads| !heads.is_empty())
+    }
+
+    /// Returns whether inputs of other channels hold packets.
+    pub(crate) fn has_heads_beside(&self, channel: u8) -> bool {
+        let mut others = (0..)
+            .zip(&self.heads)
+            .filter(|(other, _)| *other != channel);
+        others.any(|(_, heads)| !heads.is_empty())
     }
 
     /// Returns whether a slot is the one that is served.

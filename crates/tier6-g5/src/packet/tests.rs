@@ -46,7 +46,7 @@ impl Case {
                     fed_by: at.checked_sub(1).into_iter().collect(),
                 };
                 let plan: Vec<_> = route.iter().enumerate().map(hop).collect();
-                lines.lay(&plan)
+                lines.lay(crate::Class::Request, &plan)
             })
             .collect();
         let mut messages: Vec<_> = self.messages.iter().zip(0..).collect();

@@ -102,16 +102,19 @@ pub(crate) struct Slot {
     /// Order among slots of a server whose packets are ready at one instant: 0 for the sender
     /// itself, else one more than the upstream link.
     pub(crate) tie: u32,
+    /// The virtual channel of all that it holds.
+    pub(crate) channel: u8,
     pub(crate) trains: VecDeque<Train>,
     /// Packets in front that have asked for room, where it is asked for.
     pub(crate) admitted: u32,
 }
 
 impl Slot {
-    pub(crate) fn new(server: u32, tie: u32) -> Self {
+    pub(crate) fn new(server: u32, tie: u32, channel: u8) -> Self {
         Self {
             server,
             tie,
+            channel,
             trains: VecDeque::new(),
             admitted: 0,
         }

@@ -3,8 +3,10 @@
 use tier6_units::SimTime;
 
 use super::{
-    CdmaSplit, Dcqcn, G5Parameters, Headers, Paxi, RateControl, RcLink, Recovery, SwitchQueue,
+    Arbiter, CdmaSplit, Channels, Dcqcn, G5Parameters, Headers, Paxi, RateControl, RcLink,
+    Recovery, SwitchQueue,
 };
+use crate::paxi::CLASSES;
 
 /// Why parameters cannot run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -130,6 +132,7 @@ impl Paxi {
 
 impl RcLink {
     fn check(&self, segment: u32) -> Result<(), ParameterError> {
+        self.channels.check()?;
         positive("rc_link.window", self.window.into())?;
         positive("rc_link.timeout", self.timeout.ps())?;
         within(
@@ -175,6 +178,23 @@ impl RcLink {
             });
         }
         Ok(())
+    }
+}
+
+impl Channels {
+    fn check(self) -> Result<(), ParameterError> {
+        within(
+            "rc_link.channels.count",
+            self.count.into(),
+            |count| (1.0..=CLASSES as f64).contains(&count),
+            "1 to 3",
+        )?;
+        match self.arbiter {
+            Arbiter::Strict => Ok(()),
+            Arbiter::Weighted(weights) => weights
+                .iter()
+                .try_for_each(|weight| positive("rc_link.channels: a weight", (*weight).into())),
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 use tier6_units::{ByteTime, GbPerSec, SimTime};
 
 use super::{
-    AckMerge, Cdma, CdmaSplit, CreditScope, Credits, Dcqcn, EcnCurve, G5Parameters, Headers,
-    Memory, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, SwitchQueue, TargetClamp,
+    AckMerge, Arbiter, Cdma, CdmaSplit, Channels, CreditScope, Credits, Dcqcn, EcnCurve,
+    G5Parameters, Headers, Memory, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery,
+    SwitchQueue, TargetClamp,
 };
 
 /// Ports of a chip of [`G5Parameters::defaults`]: 450 GB/s in ports of 50 GB/s.
@@ -83,6 +84,7 @@ impl RcLink {
     /// priors.
     pub const fn defaults() -> Self {
         Self {
+            channels: Channels::shared(),
             overhead: 58,
             headers: Headers::Ip,
             sequence_bits: 12,
@@ -99,6 +101,17 @@ impl RcLink {
             timeout: us(100),
             retries: 7,
             loss: 0.0,
+        }
+    }
+}
+
+impl Channels {
+    /// Returns one channel for all classes; several take turns by PAXI's weights, 8 : 8 : 256 for
+    /// requests, responses and multicasts (FACTS A.4).
+    pub const fn shared() -> Self {
+        Self {
+            count: 1,
+            arbiter: Arbiter::Weighted([8, 8, 256]),
         }
     }
 }

@@ -4,11 +4,11 @@
 //! its block for itself, then, by distance d from 1, what rank r sends to r + d.
 
 use tier6_collective::{
-    Follow, Grain, GroupId, Handshake, Op, PortId, RankId, Route, Transfer, TransferId,
+    Collective, Follow, Grain, GroupId, Handshake, Op, PortId, RankId, Route, Transfer, TransferId,
 };
 use tier6_units::Bytes;
 
-use super::{Dependency, Needs, Program, ProgramError, shares::Shares};
+use super::{Dependency, Needs, Program, ProgramError, Purpose, Switches, shares::Shares};
 
 /// AllToAll by messages from each rank to each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,14 @@ impl ExchangeProgram {
 }
 
 impl Program for ExchangeProgram {
+    fn purpose(&self) -> Option<Purpose> {
+        Some(Purpose {
+            collective: Collective::AllToAll,
+            bytes: self.blocks.all(),
+            switches: Switches::Forward,
+        })
+    }
+
     fn ranks(&self) -> u32 {
         self.ranks
     }

@@ -2,11 +2,12 @@
 
 use tier6_collective::{Follow, Grain, GroupId, Handshake, RankId, Schedule, Transfer, TransferId};
 
-use super::{Dependency, Needs, Program, queue_of};
+use super::{Dependency, Needs, Program, Purpose, Switches, queue_of};
 
 /// A [`Schedule`] with its dependencies turned around and its ports as queues.
 #[derive(Debug, Clone)]
 pub struct Lowered {
+    purpose: Option<Purpose>,
     ranks: u32,
     grain: Grain,
     handshake: Handshake,
@@ -51,7 +52,18 @@ impl Lowered {
         let ports = transfers.iter().filter_map(|transfer| transfer.port);
         let ports = ports.map(|port| u32::from(port.0) + 1).max().unwrap_or(0);
         let (first, next) = queues(schedule, ports);
+        let switches = if schedule.groups().is_empty() {
+            Switches::Forward
+        } else {
+            Switches::Compute
+        };
         Self {
+            // What somebody else wrote may compute less than it says.
+            purpose: schedule.algorithm().map(|_| Purpose {
+                collective: schedule.collective(),
+                bytes: schedule.bytes(),
+                switches,
+            }),
             ranks: schedule.ranks(),
             grain: schedule.grain(),
             handshake: schedule.handshake(),
@@ -156,6 +168,10 @@ impl Rows {
 }
 
 impl Program for Lowered {
+    fn purpose(&self) -> Option<Purpose> {
+        self.purpose
+    }
+
     fn ranks(&self) -> u32 {
         self.ranks
     }

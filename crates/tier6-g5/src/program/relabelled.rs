@@ -2,7 +2,7 @@
 
 use tier6_collective::{Grain, GroupId, Handshake, RankId, Route, Transfer, TransferId};
 
-use super::{Dependency, Needs, Program};
+use super::{Dependency, Needs, Program, Purpose};
 
 /// A program of sends whose rank p is called `order[p]`.
 ///
@@ -39,6 +39,10 @@ impl<P: Program> Relabelled<P> {
 }
 
 impl<P: Program> Program for Relabelled<P> {
+    fn purpose(&self) -> Option<Purpose> {
+        self.program.purpose()
+    }
+
     fn ranks(&self) -> u32 {
         self.program.ranks()
     }

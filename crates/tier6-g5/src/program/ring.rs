@@ -9,7 +9,7 @@ use tier6_collective::{
 };
 use tier6_units::Bytes;
 
-use super::{Dependency, Needs, Program, ProgramError, shares::Shares};
+use super::{Dependency, Needs, Program, ProgramError, Purpose, Switches, shares::Shares};
 
 /// AllReduce, ReduceScatter or AllGather on a ring in the order of the ranks.
 ///
@@ -153,6 +153,19 @@ impl RingProgram {
 }
 
 impl Program for RingProgram {
+    fn purpose(&self) -> Option<Purpose> {
+        let collective = match (self.reducing > 0, self.steps > self.reducing) {
+            (true, true) => Collective::AllReduce,
+            (true, false) => Collective::ReduceScatter,
+            (false, _) => Collective::AllGather,
+        };
+        Some(Purpose {
+            collective,
+            bytes: self.blocks.all(),
+            switches: Switches::Forward,
+        })
+    }
+
     fn ranks(&self) -> u32 {
         self.ranks
     }

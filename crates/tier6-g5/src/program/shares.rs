@@ -12,6 +12,11 @@ pub(super) struct Shares {
 }
 
 impl Shares {
+    /// Returns M.
+    pub(super) const fn all(&self) -> Bytes {
+        Bytes::new(self.whole * self.count + self.rest)
+    }
+
     pub(super) const fn of(bytes: Bytes, count: u32) -> Self {
         let count = count as u64;
         Self {

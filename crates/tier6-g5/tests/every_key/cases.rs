@@ -3,7 +3,7 @@
 use tier6_collective::Protocol;
 
 use super::Case;
-use super::Scene::{self, Exchange, Granted, Incast, Long, Ring, Spines};
+use super::Scene::{self, Beside, Exchange, Granted, Incast, Long, Ring, Spines};
 
 const fn case(
     key: &'static str,
@@ -36,6 +36,8 @@ const fn of(
 
 const LOSSY: &str = "[g5.rc_link]\nloss = 0.01";
 const TIGHT: &str = "[g5.rc_link.credits]\nunit = \"512 B\"\ncount = 12";
+/// Acknowledgements that are in the way.
+const ANSWERS: &str = "[g5.rc_link]\nack = \"600 B\"\nack_merge = \"never\"\n[g5.rc_link.channels]";
 /// A switch that drops.
 const DROPS: &str = "[g5.switch]\nbuffer = \"200 KB\"\npfc = { enabled = false }";
 /// A switch that pauses.
@@ -149,6 +151,35 @@ pub(super) const CASES: &[Case] = &[
         "sequence_bits = 2",
     ),
     case("rc_link.window", Ring, "[g5.rc_link]", "", "window = 4"),
+    case("rc_link.channels.count", Exchange, ANSWERS, "", "count = 2"),
+    case(
+        "rc_link.channels.arbiter",
+        Exchange,
+        ANSWERS,
+        "count = 2",
+        "count = 2\narbiter = \"strict\"",
+    ),
+    case(
+        "rc_link.channels.requests",
+        Exchange,
+        ANSWERS,
+        "count = 2",
+        "count = 2\nrequests = 64",
+    ),
+    case(
+        "rc_link.channels.responses",
+        Exchange,
+        ANSWERS,
+        "count = 2",
+        "count = 2\nresponses = 1",
+    ),
+    case(
+        "rc_link.channels.multicasts",
+        Beside,
+        ANSWERS,
+        "count = 3",
+        "count = 3\nmulticasts = 1",
+    ),
     case(
         "rc_link.recovery",
         Ring,

@@ -3,9 +3,9 @@
 use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, build};
 use tier6_des::Limits;
 use tier6_g5::{
-    AckMerge, CdmaSplit, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, Fabric, Fault, G5Parameters,
-    Headers, Job, Lowered, PathChoice, Paxi, Pfc, RateControl, RcLink, Recovery, RunError,
-    RunOptions, RunResult, StopReason, SwitchQueue, run,
+    AckMerge, Arbiter, CdmaSplit, Channels, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, Fabric,
+    Fault, G5Parameters, Headers, Job, Lowered, PathChoice, Paxi, Pfc, RateControl, RcLink,
+    Recovery, RunError, RunOptions, RunResult, StopReason, SwitchQueue, run,
 };
 use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, LinkId, Topology, Wiring};
 use tier6_units::{ByteTime, Bytes, GbPerSec, SimTime};
@@ -61,6 +61,10 @@ fn rc_link(draws: &mut Draws) -> RcLink {
         scope: draws.of(&[CreditScope::PerLink, CreditScope::EndToEnd]),
     };
     RcLink {
+        channels: Channels {
+            count: draws.of(&[1, 2, 3]),
+            arbiter: draws.of(&[Arbiter::Strict, Arbiter::Weighted([3, 1, 7])]),
+        },
         overhead: draws.of(&[0, 58]),
         headers: Headers::Ip,
         window: draws.of(&[1, 3, 64, 2048]),

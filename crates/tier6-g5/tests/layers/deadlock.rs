@@ -16,7 +16,7 @@ fn ring(n: u32) -> Topology {
 }
 
 /// A switch for each chip, in a ring: what passes through waits in switches.
-fn ring_of_switches(n: u32) -> Topology {
+pub fn ring_of_switches(n: u32) -> Topology {
     let edge = |from: String, to: String| EdgeSpec {
         from: from.into(),
         to: to.into(),

@@ -118,6 +118,8 @@ pub struct RcLinkSpec {
     pub sequence_bits: Option<u32>,
     /// Frames of a queue pair that may be unacknowledged.
     pub window: Option<u32>,
+    /// Virtual channels.
+    pub channels: Option<ChannelsSpec>,
     /// What is sent again after a loss.
     pub recovery: Option<RecoverySpec>,
     /// By how many frames one may overtake another before that one counts as lost.
@@ -134,6 +136,30 @@ pub struct RcLinkSpec {
     pub retries: Option<u32>,
     /// Probability that a frame is lost on a link.
     pub loss: Option<f64>,
+}
+
+/// `[g5.rc_link.channels]`: virtual channels of every link.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChannelsSpec {
+    /// 1 for all classes of traffic, 2 for one of responses alone, 3 for one of each class.
+    pub count: Option<u32>,
+    /// Who goes first at a port.
+    pub arbiter: Option<ArbiterSpec>,
+    /// Frames of requests in a turn.
+    pub requests: Option<u32>,
+    /// Frames of responses in a turn.
+    pub responses: Option<u32>,
+    /// Frames of multicasts in a turn.
+    pub multicasts: Option<u32>,
+}
+
+/// Who goes first when several channels have something to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArbiterSpec {
+    /// Each in turn, as many frames as its weight.
+    Weighted,
+    /// Responses, then multicasts, then requests.
+    Strict,
 }
 
 /// `[g5.rc_link.credits]`.
@@ -338,6 +364,19 @@ impl DcqcnPreset {
             Self::Hpcc => "hpcc",
             Self::HpccCode => "hpcc_code",
             Self::SimAi => "simai",
+        }
+    }
+}
+
+impl ArbiterSpec {
+    /// Every arbiter.
+    pub const ALL: [Self; 2] = [Self::Weighted, Self::Strict];
+
+    /// Returns the word in system files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Weighted => "weighted",
+            Self::Strict => "strict",
         }
     }
 }

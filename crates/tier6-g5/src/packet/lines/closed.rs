@@ -9,6 +9,7 @@ use crate::packet::fine::Fine;
 use crate::packet::flight::{Care, Errand};
 use crate::packet::server::Head;
 use crate::packet::train::{Mark, Room, Slot, Train};
+use crate::paxi::CLASSES;
 use crate::switch::{Arrival, PauseSignal};
 
 /// What becomes of a packet on a link.
@@ -18,6 +19,19 @@ pub(super) enum Fate {
     Goes(u32),
     Lost,
 }
+
+/// The number of a channel of a link.
+pub(super) fn lane(server: u32, channel: u8) -> u32 {
+    server * LANES + u32::from(channel)
+}
+
+/// The link and the channel of such a number.
+fn of_lane(lane: u32) -> (u32, usize) {
+    (lane / LANES, (lane % LANES) as usize)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "three")]
+const LANES: u32 = CLASSES as u32;
 
 impl Lines {
     pub(in crate::packet) fn is_closed(&self) -> bool {
@@ -87,7 +101,12 @@ impl Lines {
     /// Notes that a train is coming to a server: it may be about to meet another where packets
     /// need room.
     pub(super) fn watch(&mut self, slot: u32, train: &Train) {
-        let Slot { server, tie, .. } = self.slots[slot as usize];
+        let Slot {
+            server,
+            tie,
+            channel,
+            ..
+        } = self.slots[slot as usize];
         let is_guarded = self.guards(server);
         if self.is_closed() {
             if is_guarded && tie > 0 {
@@ -95,6 +114,9 @@ impl Lines {
                 self.calendar.add(time, Event::Admit(slot));
             }
             return;
+        }
+        if self.meets_another_channel(server, channel, train) {
+            self.ask_to_close();
         }
         let flight = &self.flights[train.flight as usize];
         if !is_guarded && !self.holds_credits(server) || flight.is_sheltered() {
@@ -107,6 +129,16 @@ impl Lines {
         if is_busy || crowds || at.has_heads() {
             self.ask_to_close();
         }
+    }
+
+    /// Returns whether a train comes to a server while another channel is busy there: they take
+    /// turns packet by packet.
+    fn meets_another_channel(&self, server: u32, channel: u8, train: &Train) -> bool {
+        let at = &self.servers[server as usize];
+        let serving = at.serving.filter(|_| at.free > train.ready);
+        let serves_another =
+            serving.is_some_and(|serving| self.slots[serving.slot as usize].channel != channel);
+        serves_another || at.has_heads_beside(channel)
     }
 
     /// Returns whether packets that wait for a server hold credits of the link before. A chip that
@@ -146,17 +178,18 @@ impl Lines {
             return;
         };
         // Inputs of links are numbered from one.
-        let from = slot.tie - 1;
-        let queue = site.queued;
-        let input = control.sites[from as usize].input;
+        let (from, channel) = (slot.tie - 1, usize::from(slot.channel));
+        let queue = site.queued[channel];
+        let input = control.sites[from as usize].input + channel;
         match control.buffers[buffer as usize].arrive(input, queue, bytes) {
             Arrival::Taken(signal) => {
                 let site = &mut control.sites[server as usize];
-                site.queued += bytes;
-                site.peak = site.peak.max(site.queued);
+                site.queued[channel] += bytes;
+                site.peak = site.peak.max(site.waiting());
                 if let Some(queues) = &mut self.queues {
-                    queues.push((server, self.now, site.queued));
+                    queues.push((server, self.now, site.waiting()));
                 }
+                let lane = lane(from, slot.channel);
                 slot.admitted += 1;
                 train.room = Room::Held;
                 let marks = &mut control.marks;
@@ -166,7 +199,7 @@ impl Lines {
                     site.marked += 1;
                 }
                 if let Some(signal) = signal {
-                    self.signal(from, signal);
+                    self.signal(lane, signal);
                 }
             }
             Arrival::Dropped => {
@@ -174,13 +207,14 @@ impl Lines {
                 let train = *train;
                 slot.trains.remove(at);
                 let next = slot.trains.front().copied();
+                let lane = lane(from, slot.channel);
                 if at == 0
                     && let Some(next) = next
                 {
                     self.expose(number, &next);
                 }
                 let time = self.now + self.servers[from as usize].latency;
-                self.give_credits(from, train.credits, time);
+                self.give_credits(lane, train.credits, time);
                 self.lose(train.flight);
             }
         }
@@ -195,6 +229,7 @@ impl Lines {
             ready,
             tie: at.tie,
             slot,
+            channel: at.channel,
         };
         servers[at.server as usize].add_head(head);
         let server = at.server;
@@ -202,25 +237,27 @@ impl Lines {
     }
 
     /// Tells the link before an input to stop or to go on; the signal takes the way back.
-    fn signal(&mut self, server: u32, signal: PauseSignal) {
+    fn signal(&mut self, lane: u32, signal: PauseSignal) {
+        let (server, _) = of_lane(lane);
         let time = self.now + self.servers[server as usize].latency;
         let event = match signal {
-            PauseSignal::Pause => Event::Pause(server),
-            PauseSignal::Resume => Event::Resume(server),
+            PauseSignal::Pause => Event::Pause(lane),
+            PauseSignal::Resume => Event::Resume(lane),
         };
         self.calendar.add(time, event);
     }
 
-    pub(super) fn pause(&mut self, server: u32) {
-        if self.servers[server as usize].halt == Halt::None {
-            self.halt(server, Halt::Paused);
-        }
+    pub(super) fn pause(&mut self, lane: u32) {
+        let (server, channel) = of_lane(lane);
+        self.servers[server as usize].paused[channel] = true;
+        self.keep_what_has_begun(server);
     }
 
-    pub(super) fn resume(&mut self, server: u32) {
+    pub(super) fn resume(&mut self, lane: u32) {
+        let (server, channel) = of_lane(lane);
         let at = &mut self.servers[server as usize];
-        if at.halt == Halt::Paused {
-            at.halt = Halt::None;
+        let was_paused = std::mem::replace(&mut at.paused[channel], false);
+        if was_paused && at.halt == Halt::None {
             at.free = at.free.max(self.now);
             self.schedule(server, Fine::ZERO);
         }
@@ -236,24 +273,26 @@ impl Lines {
         }
     }
 
-    /// Returns whether a server holds the credits for a packet.
+    /// Returns whether a server holds the credits for a packet of one of its inputs.
     pub(super) fn has_credit(&self, server: u32, train: &Train) -> bool {
+        let channel = self.slots[self.hops[train.hop as usize].slot as usize].channel;
         let pool = self.control.as_ref().and_then(|control| {
             let site = &control.sites[server as usize];
-            site.pool
+            site.pools.map(|pools| pools[usize::from(channel)])
         });
         let flight = &self.flights[train.flight as usize];
         let is_free = !self.is_closed() || flight.is_sheltered();
         pool.is_none_or(|pool| is_free || pool.room_for(short(flight.wire(train.first))) > 0)
     }
 
-    /// Takes credits back at a server.
-    pub(super) fn credit(&mut self, server: u32, credits: u32) {
+    /// Takes credits back at a channel of a link.
+    pub(super) fn credit(&mut self, lane: u32, credits: u32) {
+        let (server, channel) = of_lane(lane);
         let Some(control) = &mut self.control else {
             return;
         };
-        if let Some(pool) = &mut control.sites[server as usize].pool {
-            pool.restore(credits);
+        if let Some(pools) = &mut control.sites[server as usize].pools {
+            pools[channel].restore(credits);
         }
         if control.sites[server as usize].stopped.is_some() {
             let at = &mut self.servers[server as usize];
@@ -262,11 +301,11 @@ impl Lines {
         }
     }
 
-    /// Lets credits arrive at the link that they are of.
-    pub(super) fn give_credits(&mut self, server: u32, credits: u32, time: Fine) {
+    /// Lets credits arrive at the channel that they are of.
+    pub(super) fn give_credits(&mut self, lane: u32, credits: u32, time: Fine) {
         if credits > 0 {
             let time = self.at_period(time);
-            self.calendar.add(time, Event::Credit(server, credits));
+            self.calendar.add(time, Event::Credit(lane, credits));
         }
     }
 
@@ -302,33 +341,35 @@ impl Lines {
         let is_lost = !is_sheltered && site.loss > 0.0 && site.luck.chance(site.loss);
         site.lost += u64::from(is_lost);
         let feeder = self.slot_feeder(train);
+        let own = self.slots[self.hops[train.hop as usize].slot as usize].channel;
+        let channel = usize::from(own);
         let Some(control) = &mut self.control else {
             return Fate::Goes(0);
         };
         let site = &mut control.sites[server as usize];
         if let (Room::Held, Some(buffer), Some(feeder)) = (train.room, site.buffer, feeder) {
-            site.queued -= wire;
+            site.queued[channel] -= wire;
             if let Some(queues) = &mut self.queues {
-                queues.push((server, self.now, site.queued));
+                queues.push((server, self.now, site.waiting()));
             }
-            let input = control.sites[feeder as usize].input;
+            let input = control.sites[feeder as usize].input + channel;
             if let Some(signal) = control.buffers[buffer as usize].leave(input, wire) {
-                self.signal(feeder, signal);
+                self.signal(lane(feeder, own), signal);
             }
         }
         if let Some(feeder) = feeder {
             let time = self.now + self.servers[feeder as usize].latency;
-            self.give_credits(feeder, train.credits, time);
+            self.give_credits(lane(feeder, own), train.credits, time);
         }
         let credits = if is_sheltered {
             0
         } else {
-            self.take_credits(server, wire)
+            self.take_credits(server, channel, wire)
         };
         if is_lost {
             let server_latency = self.servers[server as usize].latency;
             let time = self.servers[server as usize].free + server_latency.times(2);
-            self.give_credits(server, credits, time);
+            self.give_credits(lane(server, own), credits, time);
             self.lose(train.flight);
             return Fate::Lost;
         }
@@ -344,10 +385,12 @@ impl Lines {
     }
 
     /// Takes the credits that a packet needs at the end of a link; returns how many.
-    fn take_credits(&mut self, server: u32, wire: u64) -> u32 {
+    fn take_credits(&mut self, server: u32, channel: usize, wire: u64) -> u32 {
         let control = self.control.as_mut();
-        let pool = control.and_then(|control| control.sites[server as usize].pool.as_mut());
-        pool.and_then(|pool| pool.take(short(wire))).unwrap_or(0)
+        let pools = control.and_then(|control| control.sites[server as usize].pools.as_mut());
+        pools
+            .and_then(|pools| pools[channel].take(short(wire)))
+            .unwrap_or(0)
     }
 
     /// Notes that a packet is gone.

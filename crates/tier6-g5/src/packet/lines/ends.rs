@@ -12,6 +12,7 @@ use crate::packet::fine::Fine;
 use crate::packet::flight::Errand;
 use crate::packet::server::Serving;
 use crate::packet::train::{Mark, Train};
+use crate::paxi::CLASSES;
 use crate::rc_link::{Answer as Acknowledge, CreditPool, Reaction, Transmission, Urgency};
 
 impl Lines {
@@ -139,13 +140,15 @@ impl Lines {
 
     /// Lets a pump think again about what it offers.
     pub(super) fn nudge(&mut self, server: u32) {
-        let own = self.servers[server as usize].inputs.first();
-        let Some((0, slot)) = own.copied() else {
-            return;
-        };
-        self.withdraw(server, slot, self.now);
-        if self.is_drained(server, slot) {
-            self.offer(server, slot);
+        for at in 0..CLASSES {
+            let own = self.servers[server as usize].inputs.get(at);
+            let Some(((0, _), slot)) = own.copied() else {
+                return;
+            };
+            self.withdraw(server, slot, self.now);
+            if self.is_drained(server, slot) {
+                self.offer(slot);
+            }
         }
     }
 
@@ -547,21 +550,21 @@ impl Lines {
             .position(|train| train.flight == number);
         if let Some(at) = offer {
             trains.remove(begun + at);
-            self.servers[server as usize].pump.withdraw();
-            self.offer(server, slot);
+            self.pump(slot).withdraw();
+            self.offer(slot);
         }
     }
 
     /// Forgets a flight of which nothing is under way any more.
     pub(super) fn retire_if_done(&mut self, number: u32) {
         let flight = &mut self.flights[number as usize];
-        let Hop { server, .. } = self.hops[flight.source as usize];
+        let Hop { slot, .. } = self.hops[flight.source as usize];
         let Some(ends) = &mut flight.ends else {
             return;
         };
         if ends.stage == Stage::Arrived && ends.sender.acknowledged() == u64::from(flight.packets) {
             ends.stage = Stage::Acknowledged;
-            self.servers[server as usize].pump.leave(number);
+            self.pump(slot).leave(number);
             self.drop_offer(number);
         }
         let flight = &mut self.flights[number as usize];

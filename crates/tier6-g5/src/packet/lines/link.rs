@@ -2,7 +2,7 @@
 
 use tier6_units::ByteTime;
 
-use super::closed::Fate;
+use super::closed::{Fate, lane};
 use super::{Lines, Served};
 use crate::packet::calendar::Event;
 use crate::packet::control::Stop;
@@ -11,7 +11,9 @@ use crate::packet::flight::{Care, Flight};
 use crate::packet::route::{Hop, Intake};
 use crate::packet::server::{Halt, Head, Server, Serving};
 use crate::packet::train::{Mark, Room, Slot, Train};
+use crate::paxi::CLASSES;
 use crate::rc_link::Transmission;
+use crate::{Arbiter, Channels};
 
 impl Lines {
     /// Adds a train to an input, of whose packets none is ready yet.
@@ -28,7 +30,7 @@ impl Lines {
         if !is_coupled {
             slot.trains.push_back(train);
         }
-        let (server, tie) = (slot.server, slot.tie);
+        let (server, tie, channel) = (slot.server, slot.tie, slot.channel);
         if self.control.is_some() {
             self.watch(number, &train);
         }
@@ -38,6 +40,7 @@ impl Lines {
                 ready,
                 tie,
                 slot: number,
+                channel,
             };
             self.servers[server as usize].add_head(head);
             self.cut(server, head);
@@ -161,35 +164,60 @@ impl Lines {
     /// Ends what was served and chooses what is next, if it is ready.
     pub(super) fn decide(&mut self, server: u32) {
         self.finish(server);
-        loop {
-            let Some(head) = self.first_head(server) else {
-                return;
-            };
-            if self.servers[server as usize].halt != Halt::None {
-                return self.stop(server, Stop::Pause);
-            }
-            if head.ready > self.now {
-                return self.schedule(server, head.ready);
-            }
+        let Channels { count, arbiter } = self.channels();
+        while let Some(head) = self.choose(server, count, arbiter) {
+            let channel = usize::from(head.channel);
             let train = self.slots[head.slot as usize].trains[0];
-            if !self.has_credit(server, &train) {
-                return self.stop(server, Stop::Credit);
-            }
-            self.servers[server as usize].drop_head();
+            self.servers[server as usize].drop_head(channel);
             if head.tie > 0 || self.may_go(&train) {
-                let rival = self.first_head(server);
+                self.servers[server as usize].turns.took(arbiter, channel);
+                // Channels meet only where packets go one by one.
+                let rival = self.first_head(server, channel);
                 return self.serve(server, head.slot, rival);
             }
             // Something else has its turn by now.
             self.slots[head.slot as usize].trains.pop_front();
-            self.servers[server as usize].pump.withdraw();
-            self.offer(server, head.slot);
+            self.pump(head.slot).withdraw();
+            self.offer(head.slot);
         }
     }
 
-    fn first_head(&mut self, server: u32) -> Option<Head> {
+    /// Returns what a server serves next, if anything can go now; else sees to it that it chooses
+    /// again, and notes why what is ready does not go.
+    fn choose(&mut self, server: u32, channels: u32, arbiter: Arbiter) -> Option<Head> {
+        let mut heads = [None; CLASSES];
+        let (mut soonest, mut why) = (None, None);
+        for (channel, place) in heads.iter_mut().enumerate().take(channels as usize) {
+            let Some(head) = self.first_head(server, channel) else {
+                continue;
+            };
+            let at = &self.servers[server as usize];
+            if at.halt == Halt::Failed || at.paused[channel] {
+                why = Some(Stop::Pause);
+            } else if head.ready > self.now {
+                soonest = Some(soonest.map_or(head.ready, |other: Fine| other.min(head.ready)));
+            } else if !self.has_credit(server, &self.slots[head.slot as usize].trains[0]) {
+                why = Some(Stop::Credit);
+            } else {
+                *place = Some(head);
+            }
+        }
+        let turns = self.servers[server as usize].turns;
+        if let Some(channel) = turns.next(arbiter, heads.map(|head| head.is_some())) {
+            return heads[channel];
+        }
+        if let Some(why) = why {
+            self.stop(server, why);
+        }
+        if let Some(ready) = soonest {
+            self.schedule(server, ready);
+        }
+        None
+    }
+
+    fn first_head(&mut self, server: u32, channel: usize) -> Option<Head> {
         let (slots, flights) = (&self.slots, &self.flights);
-        self.servers[server as usize].first_head(|head| {
+        self.servers[server as usize].first_head(channel, |head| {
             let train = slots[head.slot as usize].trains.front();
             train.is_some_and(|train| time_of(flights, head.tie, train) == head.ready)
         })
@@ -200,9 +228,9 @@ impl Lines {
         time_of(&self.flights, tie, train)
     }
 
-    /// Stops a server after the packet that it serves.
-    pub(super) fn halt(&mut self, server: u32, halt: Halt) {
-        self.servers[server as usize].halt = halt;
+    /// Lets a link fail after the packet that it serves.
+    pub(super) fn fail_now(&mut self, server: u32) {
+        self.servers[server as usize].halt = Halt::Failed;
         self.keep_what_has_begun(server);
     }
 
@@ -251,7 +279,7 @@ impl Lines {
         }
         if slot.trains.is_empty()
             && slot.tie == 0
-            && let Some(train) = self.next_offer(number)
+            && let Some(train) = self.next_offer(serving.slot)
         {
             self.slots[serving.slot as usize].trains.push_back(train);
         }
@@ -262,6 +290,7 @@ impl Lines {
                 ready,
                 tie: slot.tie,
                 slot: serving.slot,
+                channel: slot.channel,
             };
             self.servers[number as usize].add_head(head);
         }
@@ -340,7 +369,8 @@ impl Lines {
             return credits;
         }
         let back = self.servers[server as usize].latency;
-        self.give_credits(server, credits, end + back);
+        let lane = lane(server, self.slots[hop.slot as usize].channel);
+        self.give_credits(lane, credits, end + back);
         0
     }
 
@@ -380,6 +410,7 @@ impl Lines {
             server,
             trains,
             tie,
+            channel,
             ..
         } = &self.slots[slot as usize];
         let server = *server;
@@ -391,7 +422,8 @@ impl Lines {
             let flights = &self.flights;
             let has_more = |flight: &u32| flights[*flight as usize].has_more();
             let own = *tie == 0;
-            (own && self.servers[server as usize].pump.flights().any(has_more)).then_some(row.start)
+            let pump = &self.servers[server as usize].pumps[usize::from(*channel)];
+            (own && pump.flights().any(has_more)).then_some(row.start)
         };
         if let Some(ready) = next_in_slot {
             self.schedule(server, ready);

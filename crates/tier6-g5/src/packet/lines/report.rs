@@ -50,7 +50,8 @@ impl Lines {
             return Ok(());
         };
         let held = control.buffers.iter().filter(|buffer| !buffer.is_empty());
-        let taken = control.sites.iter().filter_map(|site| site.pool);
+        let taken = control.sites.iter().filter_map(|site| site.pools);
+        let taken = taken.flatten();
         // Credits of the last packets may still be on their way back.
         let pending: u32 = self.calendar.credits();
         let taken: u32 = taken.map(|pool| pool.taken()).sum();
@@ -104,11 +105,12 @@ impl Lines {
     fn add_waits_in(&self, slot: &Slot, fabric: &Fabric<'_>, waits: &mut Vec<Wait>) {
         let name = |server: u32| fabric.link_name(FabricLinkId(server));
         let server = &self.servers[slot.server as usize];
-        let why = match server.halt {
-            Halt::None if server.serving.is_some() => None,
-            Halt::None => Some("it holds no credits"),
-            Halt::Failed => Some("the link has failed"),
-            Halt::Paused => Some("the link is paused"),
+        let channel = usize::from(slot.channel);
+        let why = match (server.halt, server.paused[channel]) {
+            (Halt::Failed, _) => Some("the link has failed"),
+            (Halt::None, true) => Some("the link is paused"),
+            (Halt::None, false) if server.serving.is_some() => None,
+            (Halt::None, false) => Some("it holds no credits"),
         };
         if let (Some(why), Some(train)) = (why, slot.trains.front()) {
             let message = self.flights[train.flight as usize].name.0;
@@ -124,10 +126,13 @@ impl Lines {
         };
         let control = self.control.as_ref();
         let stopped = control.and_then(|control| control.sites[feeder as usize].stopped);
-        let why = match (self.servers[feeder as usize].halt, stopped) {
-            (Halt::Paused, _) => "paused while its packets wait there",
-            (Halt::None, Some((_, Stop::Credit))) => "packets that wait there hold its credits",
-            (Halt::None | Halt::Failed, _) => return,
+        let before = &self.servers[feeder as usize];
+        let why = match (before.halt, before.paused[channel], stopped) {
+            (Halt::None, true, _) => "paused while its packets wait there",
+            (Halt::None, false, Some((_, Stop::Credit))) => {
+                "packets that wait there hold its credits"
+            }
+            (Halt::None | Halt::Failed, ..) => return,
         };
         waits.push(Wait {
             who: name(feeder),

@@ -2,8 +2,8 @@
 
 use super::{Hop, Lines};
 use crate::packet::fine::Fine;
-use crate::packet::pump::Rivals;
-use crate::packet::train::Train;
+use crate::packet::pump::{Pump, Rivals};
+use crate::packet::train::{Slot, Train};
 
 impl Lines {
     /// Lets a flight take its turns at its first link.
@@ -12,10 +12,18 @@ impl Lines {
         let order = flight.order;
         let Hop { server, slot, .. } = self.hops[flight.source as usize];
         self.withdraw(server, slot, order);
-        self.servers[server as usize].pump.join(number);
+        self.pump(slot).join(number);
         if self.is_drained(server, slot) {
-            self.offer(server, slot);
+            self.offer(slot);
         }
+    }
+
+    /// Returns the pump that offers what an input of a chip's own holds.
+    pub(super) fn pump(&mut self, slot: u32) -> &mut Pump {
+        let Slot {
+            server, channel, ..
+        } = self.slots[slot as usize];
+        &mut self.servers[server as usize].pumps[usize::from(channel)]
     }
 
     /// Returns whether a chip has nothing on offer that its link does not serve already.
@@ -47,24 +55,27 @@ impl Lines {
         if flight.ends.is_none() {
             flight.next -= excess;
         }
-        let pump = &mut self.servers[server as usize].pump;
+        let service = Fine::of(byte, flight.full_wire());
+        let pump = self.pump(slot);
         if keep == 0 {
             pump.withdraw();
         } else {
-            let service = Fine::of(byte, flight.full_wire());
             pump.free = offer.ready_at(keep - 1) + service;
         }
     }
 
     /// Lets the pump offer its next train.
-    pub(super) fn offer(&mut self, server: u32, slot: u32) {
-        if let Some(train) = self.next_offer(server) {
+    pub(super) fn offer(&mut self, slot: u32) {
+        if let Some(train) = self.next_offer(slot) {
             self.announce(slot, train);
         }
     }
 
-    pub(super) fn next_offer(&mut self, server: u32) -> Option<Train> {
-        let pump = &self.servers[server as usize].pump;
+    pub(super) fn next_offer(&mut self, slot: u32) -> Option<Train> {
+        let Slot {
+            server, channel, ..
+        } = self.slots[slot as usize];
+        let pump = &self.servers[server as usize].pumps[usize::from(channel)];
         let free = pump.free;
         let turn = pump.next(|number| self.next_packet(number))?;
         let (first, order, rivals) = (turn.packet, turn.order, pump.rivals());
@@ -74,8 +85,7 @@ impl Lines {
         if flight.ends.is_some() {
             let train = flight.packet(turn.flight, first, order.max(free));
             let busy = Fine::of(byte, flight.wire(first));
-            let pump = &mut self.servers[server as usize].pump;
-            pump.offered(turn, train.ready + busy);
+            self.pump(slot).offered(turn, train.ready + busy);
             return Some(train);
         }
         let ready = available.max(free);
@@ -99,8 +109,8 @@ impl Lines {
         };
         flight.next += count;
         let last = Fine::of(byte, flight.wire(flight.next - 1));
-        let pump = &mut self.servers[server as usize].pump;
-        pump.offered(turn, train.ready_at(count - 1) + last);
+        self.pump(slot)
+            .offered(turn, train.ready_at(count - 1) + last);
         Some(train)
     }
 }

@@ -4,9 +4,9 @@ use super::table::{Table, Value};
 use crate::SystemError;
 use crate::constant::Constant;
 use crate::spec::g5::{
-    AckMergeSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, CreditsSpec, DcqcnPreset, DcqcnSpec,
-    EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec, MessageSpec, PathRule, PaxiSpec, PfcSpec,
-    QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec,
+    AckMergeSpec, ArbiterSpec, ByteCounterSpec, CdmaSpec, ChannelsSpec, CreditScopeSpec,
+    CreditsSpec, DcqcnPreset, DcqcnSpec, EcnSpec, G5Spec, HeadersSpec, LayerState, MemorySpec,
+    MessageSpec, PathRule, PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec, RecoverySpec, SplitSpec,
 };
 use tier6_units::{Bytes, Micros};
 
@@ -97,6 +97,7 @@ fn read_rc_link(value: &Value<'_>) -> Result<RcLinkSpec, SystemError> {
         "headers",
         "sequence_bits",
         "window",
+        "channels",
         "recovery",
         "reorder",
         "credits",
@@ -114,6 +115,7 @@ fn read_rc_link(value: &Value<'_>) -> Result<RcLinkSpec, SystemError> {
         headers: table.optional("headers", |word| word.choice("kind of headers", &headers))?,
         sequence_bits: count(&table, "sequence_bits")?,
         window: count(&table, "window")?,
+        channels: table.optional("channels", |channels| read_channels(&channels))?,
         recovery: table.optional("recovery", |word| {
             word.choice("way to recover", &recoveries)
         })?,
@@ -129,6 +131,21 @@ fn read_rc_link(value: &Value<'_>) -> Result<RcLinkSpec, SystemError> {
         timeout: table.optional("timeout", |time| above_zero(&time))?,
         retries: table.optional("retries", |count| Ok(count.count(0)?.value))?,
         loss: table.optional("loss", |loss| number(&loss, 0.0, 1.0))?,
+    })
+}
+
+fn read_channels(value: &Value<'_>) -> Result<ChannelsSpec, SystemError> {
+    let table = value.table(&["count", "arbiter", "requests", "responses", "multicasts"])?;
+    let arbiters = ArbiterSpec::ALL.map(|arbiter| (arbiter.name(), arbiter));
+    Ok(ChannelsSpec {
+        count: table.optional("count", |count| match count.count(1)?.value {
+            channels @ 1..=3 => Ok(channels),
+            channels => Err(count.bad(format!("expected 1 to 3 channels, found {channels}"))),
+        })?,
+        arbiter: table.optional("arbiter", |word| word.choice("arbiter", &arbiters))?,
+        requests: count(&table, "requests")?,
+        responses: count(&table, "responses")?,
+        multicasts: count(&table, "multicasts")?,
     })
 }
 

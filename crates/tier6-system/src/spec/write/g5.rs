@@ -2,9 +2,9 @@
 
 use super::Text;
 use crate::spec::g5::{
-    AckMergeSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, DcqcnPreset, DcqcnSpec, G5Spec,
-    HeadersSpec, LayerState, MemorySpec, PathRule, PaxiSpec, QueueSpec, RcLinkSpec, RecoverySpec,
-    SplitSpec,
+    AckMergeSpec, ArbiterSpec, ByteCounterSpec, CdmaSpec, CreditScopeSpec, DcqcnPreset, DcqcnSpec,
+    G5Spec, HeadersSpec, LayerState, MemorySpec, PathRule, PaxiSpec, QueueSpec, RcLinkSpec,
+    RecoverySpec, SplitSpec,
 };
 use tier6_units::Bytes;
 
@@ -115,6 +115,14 @@ impl Text {
         self.optional("timeout", link.timeout.as_ref());
         self.optional_count("retries", link.retries);
         self.optional_number("loss", link.loss);
+        if let Some(channels) = &link.channels {
+            self.layer("[g5.rc_link.channels]", LayerState::On);
+            self.optional_count("count", channels.count);
+            self.optional_word("arbiter", channels.arbiter.map(ArbiterSpec::name));
+            self.optional_count("requests", channels.requests);
+            self.optional_count("responses", channels.responses);
+            self.optional_count("multicasts", channels.multicasts);
+        }
         if let Some(credits) = &link.credits {
             self.layer("[g5.rc_link.credits]", credits.state);
             self.optional_bytes("unit", credits.unit);
