@@ -12,7 +12,7 @@ use super::forecast::Forecast;
 use super::grain::Grain;
 use super::observed::{Call, Observed};
 use super::site::Sites;
-use tier6_collective::{Algorithm, Collective, Path, Protocol, offers};
+use tier6_collective::{Algorithm, InNccl, Path, Protocol, offers};
 use tier6_math::{Parameters, Plan, PlanError, Prices, StepPrices};
 use tier6_system::Topology;
 use tier6_units::{Bytes, GbPerSec, Micros};
@@ -436,28 +436,13 @@ fn candidates(call: &Call) -> Vec<Algorithm> {
     if let Some(algorithm) = call.algorithm {
         return vec![algorithm];
     }
-    let usual: &[Algorithm] = match call.collective {
-        // The library's tree is one over nodes; inside a node it is a chain, as long as a ring.
-        Collective::AllReduce if call.nodes > 1 => {
-            &[Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree]
-        }
-        Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter => {
-            &[Algorithm::Ring, Algorithm::Nvls]
-        }
-        Collective::Broadcast | Collective::Reduce => &[Algorithm::Ring],
-        Collective::AllToAll
-        | Collective::AllToAllV
-        | Collective::SendRecv
-        | Collective::Gather
-        | Collective::Scatter
-        | Collective::HyperCube => &[Algorithm::Direct, Algorithm::Pairwise],
-    };
     let offered = |algorithm: &Algorithm| offers(*algorithm, call.collective);
-    let usual: Vec<Algorithm> = usual.iter().copied().filter(offered).collect();
-    if usual.is_empty() {
-        return Algorithm::ALL.into_iter().filter(offered).collect();
-    }
-    usual
+    let unforced = |algorithm: &Algorithm| {
+        let in_nccl = InNccl::of(*algorithm, call.collective, call.ranks, call.nodes);
+        in_nccl == InNccl::Yes
+    };
+    let offering = Algorithm::ALL.into_iter().filter(offered);
+    offering.filter(unforced).collect()
 }
 
 /// Returns the plans of an algorithm: of the forced protocol, or of each that it runs.
