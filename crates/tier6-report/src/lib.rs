@@ -8,6 +8,7 @@
 
 mod analysis;
 mod axis;
+mod call;
 mod calibration;
 mod chart;
 mod comparison;
@@ -38,9 +39,10 @@ pub use comparison::{
     comparison_markdown, comparison_svg, comparison_table,
 };
 pub use plot::terminal_plot;
+pub use call::{AlgorithmChoice, ProtocolChoice, Refusal};
 pub use prediction::{
-    AlgorithmChoice, PredictedCall, PredictionReport, ProtocolChoice, Refusal, prediction_csv,
-    prediction_json, prediction_markdown, prediction_table,
+    PredictedCall, PredictionReport, prediction_csv, prediction_json, prediction_markdown,
+    prediction_table,
 };
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use simulation::{

@@ -6,8 +6,12 @@ mod json;
 pub use json::prediction_json;
 
 use crate::analysis::csv::{number, push_row, quoted};
+use crate::call::{
+    AlgorithmChoice, ProtocolChoice, Refusal, evidence, push_refused, push_refused_markdown,
+    variant_text,
+};
 use crate::flow::push_sentence;
-use crate::grid::{Align, Cell, Columns, Grid, markdown_text, terminal_text};
+use crate::grid::{Align, Columns, Grid, markdown_text, terminal_text};
 use crate::naming;
 use crate::number::count;
 use crate::style::{Detail, Style, Tone};
@@ -15,28 +19,6 @@ use std::fmt::Write as _;
 use tier6_collective::{Algorithm, Collective, InNccl, Protocol};
 use tier6_math::{Basis, Bottleneck, Parts, Prediction};
 use tier6_units::{Bytes, GbPerSec};
-
-/// Which algorithms were asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AlgorithmChoice {
-    /// This one.
-    One(Algorithm),
-    /// Every one that the system can run, the fastest first.
-    All,
-    /// Of those that NCCL runs the fastest for each size.
-    Auto,
-}
-
-/// Which of NCCL's protocols were asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProtocolChoice {
-    /// This one.
-    One(Protocol),
-    /// The fastest for each algorithm and size, where the system has step times of protocols.
-    Auto,
-    /// None: steps cost what links cost.
-    Without,
-}
 
 /// Predicted calls of one collective on one system.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,15 +41,6 @@ pub struct PredictionReport {
     pub rows: Vec<PredictedCall>,
     /// Algorithms that offer the collective, but not here, with the reason.
     pub refused: Vec<Refusal>,
-}
-
-/// An algorithm that cannot run, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The algorithm.
-    pub algorithm: Algorithm,
-    /// The reason.
-    pub why: String,
 }
 
 /// One predicted call.
@@ -120,13 +93,7 @@ pub fn prediction_table(report: &PredictionReport, style: Style, detail: Detail)
     for (head, sentence) in bottlenecks(report, detail) {
         push_sentence(&mut out, (&head, Tone::Dim), &sentence, style);
     }
-    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
-        out += "\nnot on this system\n\n";
-        for refusal in &report.refused {
-            let head = (refusal.algorithm.name(), Tone::Dim);
-            push_sentence(&mut out, head, &refusal.why, style);
-        }
-    }
+    push_refused(&mut out, report.choice, &report.refused, style);
     out.push('\n');
     for note in notes(report) {
         push_sentence(&mut out, ("note", Tone::Caution), note, style);
@@ -149,13 +116,7 @@ pub fn prediction_markdown(report: &PredictionReport) -> String {
             markdown_text(&sentence)
         );
     }
-    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
-        out += "\n## Not on this system\n\n";
-        for refusal in &report.refused {
-            let name = markdown_text(refusal.algorithm.name());
-            let _ = writeln!(out, "- {name}: {}", markdown_text(&refusal.why));
-        }
-    }
+    push_refused_markdown(&mut out, report.choice, &report.refused);
     out += "\n## What it rests on\n\n";
     for note in notes(report) {
         let _ = writeln!(out, "- {note}");
@@ -204,17 +165,8 @@ fn title(report: &PredictionReport) -> String {
         count(report.ranks as usize, "rank"),
         report.system,
         count(report.nodes as usize, "node"),
-        variant(report)
+        variant_text(&report.variant)
     )
-}
-
-/// The chosen forms, after what comes before them.
-fn variant(report: &PredictionReport) -> String {
-    let settings = report.variant.iter();
-    settings.fold(String::new(), |text, (key, value)| {
-        let mark = if text.is_empty() { ';' } else { ',' };
-        text + &format!("{mark} {key} = {value}")
-    })
 }
 
 fn grid(report: &PredictionReport) -> Grid {
@@ -239,14 +191,7 @@ fn grid(report: &PredictionReport) -> Grid {
         .numbers("algbw", 2, |row| row.algbw.map(GbPerSec::get))
         .numbers("busbw", 2, |row| row.busbw.map(GbPerSec::get))
         .left("limit", |row| limit(row.bottleneck).to_owned())
-        .cells("evidence", Align::Left, |row| {
-            let tone = match row.basis {
-                Basis::Interpolated => Tone::Good,
-                Basis::Extrapolated => Tone::Plain,
-                Basis::Assumed => Tone::Caution,
-            };
-            Cell::toned(row.basis.name(), tone)
-        })
+        .cells("evidence", Align::Left, |row| evidence(row.basis))
         .grid()
 }
 

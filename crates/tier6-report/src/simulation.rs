@@ -11,11 +11,13 @@ pub use statistics::{CallStatistics, LinkStatistics, RankStatistics, statistics_
 pub use trace::{Trace, trace_json};
 
 use crate::analysis::csv::{number, push_row, quoted, text};
+use crate::call::{
+    AlgorithmChoice, Refusal, evidence, push_refused, push_refused_markdown, variant_text,
+};
 use crate::flow::push_sentence;
-use crate::grid::{Align, Cell, Columns, Grid, markdown_text, terminal_text};
+use crate::grid::{Align, Columns, Grid, markdown_text, terminal_text};
 use crate::naming;
 use crate::number::count;
-use crate::prediction::{AlgorithmChoice, Refusal};
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
 use tier6_collective::{Algorithm, Collective, Grain, InNccl, Protocol};
@@ -136,13 +138,7 @@ pub fn simulation_table(report: &SimulationReport, style: Style, detail: Detail)
         out += "\npercent of time per percent of the constant\n\n";
         out += &grid.text(style);
     }
-    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
-        out += "\nnot on this system\n\n";
-        for refusal in &report.refused {
-            let head = (refusal.algorithm.name(), Tone::Dim);
-            push_sentence(&mut out, head, &refusal.why, style);
-        }
-    }
+    push_refused(&mut out, report.choice, &report.refused, style);
     out.push('\n');
     for note in notes(report) {
         push_sentence(&mut out, ("note", Tone::Caution), &note, style);
@@ -171,13 +167,7 @@ pub fn simulation_markdown(report: &SimulationReport) -> String {
         out += "\n## Percent of time per percent of the constant\n\n";
         out += &grid.markdown();
     }
-    if report.choice == AlgorithmChoice::All && !report.refused.is_empty() {
-        out += "\n## Not on this system\n\n";
-        for refusal in &report.refused {
-            let name = markdown_text(refusal.algorithm.name());
-            let _ = writeln!(out, "- {name}: {}", markdown_text(&refusal.why));
-        }
-    }
+    push_refused_markdown(&mut out, report.choice, &report.refused);
     out += "\n## What it rests on\n\n";
     for note in notes(report) {
         let _ = writeln!(out, "- {}", markdown_text(&note));
@@ -321,10 +311,7 @@ fn title(report: &SimulationReport) -> String {
         [] => String::new(),
         faults => format!("; {}", faults.join(", ")),
     };
-    let variant = report.variant.iter();
-    let variant: String = variant
-        .map(|(key, value)| format!(", {key} = {value}"))
-        .collect();
+    let variant = variant_text(&report.variant);
     format!(
         "{} on {} of {}, {}; g5 engine, {} fidelity, seed {}{grain}{variant}{faults}",
         naming::collective(Some(report.collective)),
@@ -359,14 +346,7 @@ fn grid(report: &SimulationReport, detail: Detail) -> Grid {
         .numbers("algbw", 2, |row| row.algbw.map(GbPerSec::get))
         .numbers("busbw", 2, |row| row.busbw.map(GbPerSec::get))
         .left("limit", |row| row.limit().to_owned())
-        .cells("evidence", Align::Left, |row| {
-            let tone = match row.basis {
-                Basis::Interpolated => Tone::Good,
-                Basis::Extrapolated => Tone::Plain,
-                Basis::Assumed => Tone::Caution,
-            };
-            Cell::toned(row.basis.name(), tone)
-        });
+        .cells("evidence", Align::Left, |row| evidence(row.basis));
     if detail == Detail::Wide {
         columns = columns
             .right("channels", |row| row.channels.to_string())

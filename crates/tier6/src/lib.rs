@@ -62,7 +62,9 @@ pub use tier6_nccl::{
     Cpu, CpuArch, CpuVendor, Dialect as TunerDialect, LibraryVersion, Machine, NcclCollective,
     Release as NcclRelease, system_names,
 };
-pub use tier6_report::{AlgorithmChoice, Charset, Color, Detail, ProtocolChoice, Style, TunerView};
+pub use tier6_report::{
+    AlgorithmChoice, Charset, Color, Detail, ProtocolChoice, StoppedCall, Style, TunerView,
+};
 pub use tier6_study::{Engine, Holdout, Ll128, ValidationReport};
 pub use tier6_units::{Bytes, SizeRange};
 

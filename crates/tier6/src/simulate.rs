@@ -182,7 +182,8 @@ impl Simulated {
                 }
                 Outcome::Refused(error) => return Err(error),
                 outcome => {
-                    outcomes.push((outcome, plan.predict(&scene.site.topology, bytes).basis))
+                    let basis = plan.predict(&scene.site.topology, bytes).basis;
+                    outcomes.push((outcome, basis));
                 }
             }
         }

@@ -4,7 +4,8 @@
 use std::fs;
 use tier6::{
     AlgorithmChoice, CalibrateRequest, Collective, Engine, Fidelity, Grain, NoProgress,
-    ReadOptions, Recording, SimulateRequest, calibrate, parse_algorithm, parse_method, simulate,
+    ProtocolChoice, ReadOptions, Recording, SimulateRequest, SimulatedWork, Variant, calibrate,
+    parse_algorithm, parse_method, simulate,
 };
 use tier6_units::SizeRange;
 
@@ -45,10 +46,14 @@ fn a_calibrated_system_is_simulated_as_measured() {
     let sizes: SizeRange = "64K,1M,16M,64M".parse().unwrap();
     let mut rows = Vec::new();
     for algorithm in ["ring", "nvls"] {
-        let simulated = simulate(&SimulateRequest {
+        let request = SimulateRequest {
             system: path.to_str().unwrap(),
-            collective: Collective::AllReduce,
-            choice: AlgorithmChoice::One(parse_algorithm(algorithm).unwrap()),
+            work: SimulatedWork::Collective {
+                collective: Collective::AllReduce,
+                choice: AlgorithmChoice::One(parse_algorithm(algorithm).unwrap()),
+                protocols: ProtocolChoice::Auto,
+            },
+            variant: &Variant::default(),
             ranks: None,
             nodes: None,
             sizes: &sizes,
@@ -61,7 +66,8 @@ fn a_calibrated_system_is_simulated_as_measured() {
             trace: Recording::Off,
             statistics: Recording::Off,
             limit_events: None,
-        });
+        };
+        let simulated = simulate(&request, &mut NoProgress);
         rows.extend(simulated.unwrap().report.rows);
     }
     fs::remove_file(&path).unwrap();

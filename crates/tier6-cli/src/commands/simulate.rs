@@ -61,8 +61,8 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
     for stopped in &report.stops {
         terminal.error(&stopped.headline());
     }
-    let hints = report.stops.iter().filter_map(|stopped| stopped.hint());
-    for hint in hints.collect::<BTreeSet<_>>() {
+    let hints = report.stops.iter().map(tier6::StoppedCall::hint);
+    for hint in hints.flatten().collect::<BTreeSet<_>>() {
         terminal.hint(hint);
     }
     Ok(tier6::simulation_exit(report))

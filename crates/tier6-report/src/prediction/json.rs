@@ -1,18 +1,17 @@
 //! `tier6.prediction/1`. Additions to the contract: `refused`, and of each result `in_nccl`, when
 //! all algorithms were asked for; `variant`, when forms of algorithms were chosen.
 
-use super::{AlgorithmChoice, PredictedCall, PredictionReport, Refusal};
+use super::{PredictedCall, PredictionReport};
 use crate::analysis::json::pretty;
+use crate::call::{AlgorithmChoice, PartsDto, RefusalDto, in_nccl_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tier6_collective::{InNccl, Protocol};
+use tier6_collective::Protocol;
 use tier6_math::Parts;
 use tier6_units::GbPerSec;
 
 /// Returns the prediction as JSON of schema `tier6.prediction/1`, indented, with a final newline.
 pub fn prediction_json(report: &PredictionReport) -> String {
-    let is_all = report.choice == AlgorithmChoice::All;
-    let refused = || report.refused.iter().map(RefusalDto::new).collect();
     let variant = || report.variant.iter().cloned().collect();
     pretty(&ReportDto {
         schema: "tier6.prediction/1",
@@ -26,7 +25,7 @@ pub fn prediction_json(report: &PredictionReport) -> String {
             .iter()
             .map(|row| ResultDto::new(row, report.choice))
             .collect(),
-        refused: is_all.then(refused),
+        refused: RefusalDto::of(report.choice, &report.refused),
     })
 }
 
@@ -59,25 +58,6 @@ struct ResultDto<'a> {
     in_nccl: Option<&'static str>,
 }
 
-#[derive(Serialize)]
-#[expect(
-    clippy::struct_field_names,
-    reason = "names of the contract carry their unit"
-)]
-struct PartsDto {
-    software_us: f64,
-    latency_us: f64,
-    transfer_us: f64,
-    reduce_us: f64,
-    stall_us: f64,
-}
-
-#[derive(Serialize)]
-struct RefusalDto<'a> {
-    algorithm: &'static str,
-    why: &'a str,
-}
-
 impl<'a> ResultDto<'a> {
     fn new(row: &'a PredictedCall, choice: AlgorithmChoice) -> Self {
         Self {
@@ -85,36 +65,22 @@ impl<'a> ResultDto<'a> {
             algorithm: row.algorithm.name(),
             protocol: row.protocol.map(Protocol::name),
             time_us: row.parts.total().get(),
-            parts: PartsDto::new(&row.parts),
+            parts: parts(&row.parts),
             algbw_gbs: row.algbw.map(GbPerSec::get),
             busbw_gbs: row.busbw.map(GbPerSec::get),
             bottleneck: &row.sentence,
             evidence: row.basis.name(),
-            in_nccl: match choice {
-                AlgorithmChoice::All => row.in_nccl.map(InNccl::name),
-                AlgorithmChoice::One(_) | AlgorithmChoice::Auto => None,
-            },
+            in_nccl: in_nccl_name(choice, row.in_nccl),
         }
     }
 }
 
-impl PartsDto {
-    fn new(parts: &Parts) -> Self {
-        Self {
-            software_us: parts.software.get(),
-            latency_us: parts.latency.get(),
-            transfer_us: parts.transfer.get(),
-            reduce_us: parts.reduction.get(),
-            stall_us: parts.stall.get(),
-        }
-    }
-}
-
-impl<'a> RefusalDto<'a> {
-    fn new(refusal: &'a Refusal) -> Self {
-        Self {
-            algorithm: refusal.algorithm.name(),
-            why: &refusal.why,
-        }
+fn parts(parts: &Parts) -> PartsDto {
+    PartsDto {
+        software_us: parts.software.get(),
+        latency_us: parts.latency.get(),
+        transfer_us: parts.transfer.get(),
+        reduce_us: parts.reduction.get(),
+        stall_us: parts.stall.get(),
     }
 }

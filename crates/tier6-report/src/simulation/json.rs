@@ -4,10 +4,10 @@
 
 use super::{Sensitivity, SimulatedCall, SimulationReport, StoppedCall, algorithm_name, us};
 use crate::analysis::json::pretty;
-use crate::prediction::{AlgorithmChoice, Refusal};
+use crate::call::{AlgorithmChoice, PartsDto, RefusalDto, in_nccl_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tier6_collective::{Grain, InNccl, Protocol};
+use tier6_collective::{Grain, Protocol};
 use tier6_g5::{Parts, Wait};
 use tier6_units::GbPerSec;
 
@@ -17,7 +17,6 @@ pub fn simulation_json(report: &SimulationReport) -> String {
     let variant = || settings.map(|(key, value)| (&**key, &**value)).collect();
     let rows = report.rows.iter();
     let results = rows.map(|row| ResultDto::new(row, report.choice));
-    let refused = || report.refused.iter().map(RefusalDto::new).collect();
     pretty(&ReportDto {
         schema: "tier6.prediction/1",
         engine: "g5",
@@ -33,7 +32,7 @@ pub fn simulation_json(report: &SimulationReport) -> String {
         faults: &report.faults,
         results: results.collect(),
         stops: report.stops.iter().map(StopDto::new).collect(),
-        refused: (report.choice == AlgorithmChoice::All).then(refused),
+        refused: RefusalDto::of(report.choice, &report.refused),
         flaw: report.flaw.as_deref(),
         variant: (!report.variant.is_empty()).then(variant),
     })
@@ -86,19 +85,6 @@ struct ResultDto<'a> {
 }
 
 #[derive(Serialize)]
-#[expect(
-    clippy::struct_field_names,
-    reason = "names of the contract carry their unit"
-)]
-struct PartsDto {
-    software_us: f64,
-    latency_us: f64,
-    transfer_us: f64,
-    reduce_us: f64,
-    stall_us: f64,
-}
-
-#[derive(Serialize)]
 struct SensitivityDto<'a> {
     constant: &'a str,
     elasticity: f64,
@@ -122,24 +108,15 @@ struct WaitDto<'a> {
     why: &'a str,
 }
 
-#[derive(Serialize)]
-struct RefusalDto<'a> {
-    algorithm: &'static str,
-    why: &'a str,
-}
-
 impl<'a> ResultDto<'a> {
     fn new(row: &'a SimulatedCall, choice: AlgorithmChoice) -> Self {
         Self {
             bytes: row.bytes.get(),
             algorithm: algorithm_name(row.algorithm),
             protocol: row.protocol.map(Protocol::name),
-            in_nccl: match choice {
-                AlgorithmChoice::All => row.in_nccl.map(InNccl::name),
-                AlgorithmChoice::One(_) | AlgorithmChoice::Auto => None,
-            },
+            in_nccl: in_nccl_name(choice, row.in_nccl),
             time_us: us(row.total),
-            parts: PartsDto::new(&row.parts),
+            parts: parts(&row.parts),
             algbw_gbs: row.algbw.map(GbPerSec::get),
             busbw_gbs: row.busbw.map(GbPerSec::get),
             bottleneck: &row.bottleneck,
@@ -154,15 +131,13 @@ impl<'a> ResultDto<'a> {
     }
 }
 
-impl PartsDto {
-    fn new(parts: &Parts) -> Self {
-        Self {
-            software_us: us(parts.software),
-            latency_us: us(parts.latency),
-            transfer_us: us(parts.transfer),
-            reduce_us: us(parts.reduce),
-            stall_us: us(parts.stall),
-        }
+fn parts(parts: &Parts) -> PartsDto {
+    PartsDto {
+        software_us: us(parts.software),
+        latency_us: us(parts.latency),
+        transfer_us: us(parts.transfer),
+        reduce_us: us(parts.reduce),
+        stall_us: us(parts.stall),
     }
 }
 
@@ -196,15 +171,6 @@ impl<'a> WaitDto<'a> {
             who: &wait.who,
             for_whom: &wait.for_whom,
             why: &wait.why,
-        }
-    }
-}
-
-impl<'a> RefusalDto<'a> {
-    fn new(refusal: &'a Refusal) -> Self {
-        Self {
-            algorithm: refusal.algorithm.name(),
-            why: &refusal.why,
         }
     }
 }
