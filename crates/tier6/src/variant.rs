@@ -127,7 +127,8 @@ impl Variant {
     pub fn check(&self, algorithms: &[Algorithm]) -> Result<(), Error> {
         for one in &self.chosen {
             let of = one.setting.algorithms();
-            if of.is_empty() || algorithms.iter().any(|algorithm| of.contains(algorithm)) {
+            let is_moot = of.is_empty() || algorithms.is_empty();
+            if is_moot || algorithms.iter().any(|algorithm| of.contains(algorithm)) {
                 continue;
             }
             let names: Vec<&str> = of.iter().map(|algorithm| algorithm.name()).collect();
