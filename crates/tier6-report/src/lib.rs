@@ -8,8 +8,8 @@
 
 mod analysis;
 mod axis;
-mod call;
 mod calibration;
+mod call;
 mod chart;
 mod comparison;
 mod curve;
@@ -34,12 +34,12 @@ pub use calibration::{
     CalibrationReport, PlanReport, SetAside, calibration_csv, calibration_json,
     calibration_markdown, calibration_table, plan_json, plan_table,
 };
+pub use call::{AlgorithmChoice, ProtocolChoice, Refusal};
 pub use comparison::{
     ComparedSeries, ComparisonReport, comparison_csv, comparison_html, comparison_json,
     comparison_markdown, comparison_svg, comparison_table,
 };
 pub use plot::terminal_plot;
-pub use call::{AlgorithmChoice, ProtocolChoice, Refusal};
 pub use prediction::{
     PredictedCall, PredictionReport, prediction_csv, prediction_json, prediction_markdown,
     prediction_table,

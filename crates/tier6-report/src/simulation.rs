@@ -121,9 +121,9 @@ const WAITS_SHOWN: usize = 12;
 /// Returns the simulation as text for a terminal. The short form tells the bottleneck of the
 /// fastest algorithm of each size, the wide one of every row.
 pub fn simulation_table(report: &SimulationReport, style: Style, detail: Detail) -> String {
-    let mut out = terminal_text(&title(report)) + "\n\n";
+    let mut out = terminal_text(&title(report)) + "\n";
     if !report.rows.is_empty() {
-        out += &(grid(report, detail).text(style) + "\n");
+        out += &format!("\n{}\n", grid(report, detail).text(style));
     }
     for (head, sentence) in bottlenecks(report, detail) {
         push_sentence(&mut out, (&head, Tone::Dim), &sentence, style);
