@@ -92,7 +92,11 @@ fn star(n_chips: u32) -> Topology {
 /// Segments of 1,344 B in frames of 1,402 B, nothing else.
 fn framed() -> G5Parameters {
     let mut parameters = G5Parameters::ideal();
-    parameters.paxi = Some(Paxi::defaults(1));
+    // Requests without bound: nothing closes the loop of these.
+    parameters.paxi = Some(Paxi {
+        outstanding: u32::MAX,
+        ..Paxi::defaults(1)
+    });
     parameters.rc_link = Some(RcLink {
         credits: None,
         ..RcLink::defaults()
@@ -115,6 +119,7 @@ fn all_reduce(topology: &Topology, bytes: u64) -> u64 {
 /// With switches that pause before they drop.
 fn buffered() -> G5Parameters {
     let mut parameters = framed();
+    parameters.paxi = Some(Paxi::defaults(1));
     parameters.queue = SwitchQueue::lossless();
     parameters
 }

@@ -101,6 +101,17 @@ pub trait Network {
     /// Says whether the network sends [`Notice::Answered`].
     fn responses(&self) -> Responses;
 
+    /// Returns whether what it has told may not hold.
+    fn is_in_doubt(&self) -> bool {
+        false
+    }
+
+    /// Returns whether it is in doubt, so that the run has to begin again; it has forgotten
+    /// everything then but how to do better.
+    fn must_begin_again(&mut self) -> bool {
+        false
+    }
+
     /// Returns how many events it has handled until now beside those on the run's agenda.
     fn events(&self) -> u64 {
         0

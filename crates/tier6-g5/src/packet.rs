@@ -5,6 +5,10 @@
 //!
 //! Where something closes the loop (`control`: loss, windows, credits, buffers of switches, marks,
 //! rates), packets are handled one by one, from the start or from when trains are about to meet.
+//! What was on its way then is taken over without its acknowledgements and credits that were under
+//! way. Should a window or credits then get as near as half of what would hold a sender back, or a
+//! timeout pass, the run begins again, packet by packet from its start: no result depends on when
+//! the loop was closed.
 //!
 //! Classes of traffic have virtual channels of their own where the link layer says so.
 //!
@@ -55,6 +59,17 @@ pub struct PacketNetwork {
     wake: Option<SimTime>,
     injected: u64,
     parameters: G5Parameters,
+    trains: Trains,
+    closes: Closes,
+}
+
+/// When packets begin to be handled one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Closes {
+    /// When something is about to act on them.
+    WhenNeeded,
+    /// From the start: it was found too late before that it was needed earlier.
+    AtOnce,
 }
 
 /// What a packet network wakes up for.
@@ -86,6 +101,8 @@ impl PacketNetwork {
             wake: None,
             injected: 0,
             parameters: parameters.clone(),
+            trains: Trains::On,
+            closes: Closes::WhenNeeded,
         }
     }
 
@@ -94,6 +111,7 @@ impl PacketNetwork {
     pub(crate) fn without_trains(parameters: &G5Parameters) -> Self {
         let mut network = Self::new(parameters);
         network.lines.set_trains(Trains::Off);
+        network.trains = Trains::Off;
         network
     }
 
@@ -173,6 +191,9 @@ impl Network for PacketNetwork {
         }
         let control = Control::new(context.fabric, &self.parameters);
         self.lines.control = control.map(Box::new);
+        if self.closes == Closes::AtOnce {
+            self.lines.ask_to_close();
+        }
         if context.timeline.is_some() {
             self.lines.keep_spans();
         }
@@ -220,6 +241,25 @@ impl Network for PacketNetwork {
 
     fn responses(&self) -> Responses {
         Responses::Unmodelled
+    }
+
+    fn is_in_doubt(&self) -> bool {
+        self.lines.is_in_doubt()
+    }
+
+    fn must_begin_again(&mut self) -> bool {
+        let is_in_doubt = self.lines.is_in_doubt();
+        if is_in_doubt {
+            let fresh = Self::new(&self.parameters);
+            let trains = self.trains;
+            *self = Self {
+                trains,
+                closes: Closes::AtOnce,
+                ..fresh
+            };
+            self.lines.set_trains(trains);
+        }
+        is_in_doubt
     }
 
     fn events(&self) -> u64 {

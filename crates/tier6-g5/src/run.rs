@@ -169,6 +169,22 @@ pub fn run_watched<N: Network>(
 ) -> Result<RunResult, RunError> {
     parameters.check().map_err(SetupError::from)?;
     check(jobs, options)?;
+    loop {
+        if let Some(result) = attempt(jobs, fabric, network, parameters, options, watch)? {
+            return Ok(result);
+        }
+    }
+}
+
+/// Returns the result, unless the network asks to begin again.
+fn attempt<N: Network>(
+    jobs: &[Job<'_>],
+    fabric: &mut Fabric<'_>,
+    network: &mut N,
+    parameters: &G5Parameters,
+    options: &RunOptions,
+    watch: &mut dyn FnMut(Headway),
+) -> Result<Option<RunResult>, RunError> {
     let mut run = Run {
         chips: Chips::new(jobs, parameters, options),
         agenda: Agenda::new(),
@@ -180,7 +196,11 @@ pub fn run_watched<N: Network>(
         fabric,
         network,
     };
-    let events = run.until_done(options.limits, watch)?;
+    let events = run.until_done(options.limits, watch);
+    if run.network.must_begin_again() {
+        return Ok(None);
+    }
+    let events = events?;
     // What links carry afterwards is not of the call.
     let links = run.network.accounts(run.fabric);
     // Timers that never stop must not keep a run that has ended.
@@ -193,6 +213,7 @@ pub fn run_watched<N: Network>(
         timeline: run.timeline,
     };
     conclude(run.chips, run.fabric, run.network, parameters, ended)
+        .map(Some)
         .map_err(|stop| RunError::Stop(Box::new(stop)))
 }
 
@@ -278,7 +299,12 @@ impl<'a, 't, N: Network> Run<'_, 'a, 't, N> {
                 watch(Headway { done, transfers });
             }
             match event {
-                RunEvent::Network(event) => self.network_event(event, now),
+                RunEvent::Network(event) => {
+                    self.network_event(event, now);
+                    if self.network.is_in_doubt() {
+                        return Ok(events);
+                    }
+                }
                 RunEvent::Chip(event) => {
                     let (chips, mut world) = self.parts();
                     chips.handle(event, &mut world)?;

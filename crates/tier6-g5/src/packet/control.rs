@@ -24,6 +24,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) stage: Loop,
+    pub(crate) trust: Trust,
     pub(crate) link: Option<RcLink>,
     pub(crate) curve: Option<EcnCurve>,
     pub(crate) dcqcn: Option<Dcqcn>,
@@ -40,6 +41,17 @@ pub(crate) struct Control {
     /// Answers of scanners, by the server that leads to the chip.
     pub(crate) scanners: Vec<Option<AckScanner>>,
     pub(crate) marks: Random,
+}
+
+/// Whether the loop knows of all that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// It was closed before anything was.
+    Full,
+    /// It was closed later, and nothing has come near a limit.
+    Half,
+    /// Something has: what it lets go may be too much.
+    None,
 }
 
 /// Whether the loop is closed.
@@ -117,6 +129,7 @@ impl Control {
         let per_link = credits.filter(|credits| credits.scope == CreditScope::PerLink);
         let mut control = Self {
             stage: Loop::Open,
+            trust: Trust::Full,
             link: parameters.rc_link.or(parameters.paxi.map(|paxi| RcLink {
                 window: paxi.outstanding.clamp(1, (1 << 30) - 1),
                 sequence_bits: 31,
@@ -213,24 +226,39 @@ impl Control {
         }
     }
 
-    /// Returns whether a window is smaller than what a path holds: from the first byte of a
-    /// packet to its acknowledgement at the sender.
+    /// Returns the packets of a message that may be under way at once, and those of a chip.
+    fn windows(&self, link: RcLink, wire: u64) -> [u32; 2] {
+        let outstanding = self.chips.first().and_then(|chip| chip.outstanding);
+        let requests = outstanding.map_or(u32::MAX, |outstanding| outstanding.limit());
+        let credits = self.credits.map_or(u32::MAX, |credits| {
+            CreditPool::new(&credits).room_for(super::ends::short(wire))
+        });
+        [link.window.min(credits), requests]
+    }
+
+    /// Returns whether a window may hold a message back when it meets others.
+    pub(crate) fn may_hold_back(&self, wire: u64, packets: u32) -> bool {
+        self.link.is_some_and(|link| {
+            let [window, requests] = self.windows(link, wire);
+            packets > window || requests < REQUESTS_ENOUGH
+        })
+    }
+
+    /// Returns whether a share of a window is smaller than what a path holds: from the first byte
+    /// of a packet to its acknowledgement at the sender.
     pub(crate) fn window_binds(
         &self,
         wire: u64,
         packets: u32,
         byte: ByteTime,
         latency: Fine,
+        one_in: u32,
     ) -> bool {
         let Some(link) = self.link else {
             return false;
         };
-        let outstanding = self.chips.first().and_then(|chip| chip.outstanding);
-        let requests = outstanding.map_or(u32::MAX, |outstanding| outstanding.room());
-        let credits = self.credits.map_or(u32::MAX, |credits| {
-            CreditPool::new(&credits).room_for(super::ends::short(wire))
-        });
-        let window = link.window.min(requests).min(credits);
+        let [window, requests] = self.windows(link, wire);
+        let window = window.min(requests) / one_in;
         let merge = match link.ack {
             AckMerge::Never => SimTime::ZERO,
             AckMerge::Every(visit) => visit.times(2),
@@ -239,6 +267,9 @@ impl Control {
         packets > window && Fine::of(byte, wire).times(window) < loop_time
     }
 }
+
+/// A chip that may have as many requests open does not wait for responses.
+const REQUESTS_ENOUGH: u32 = 1 << 20;
 
 /// The curve by which switches mark; they cannot mark a frame without an IP header.
 fn marks(parameters: &G5Parameters) -> Option<EcnCurve> {

@@ -109,7 +109,6 @@ impl Lines {
         }
     }
 
-    #[cfg(test)]
     pub(crate) fn set_trains(&mut self, trains: Trains) {
         self.longest = trains.longest();
     }
@@ -164,7 +163,8 @@ impl Lines {
 
     /// Returns the virtual channels of every link.
     pub(super) fn channels(&self) -> Channels {
-        let link = self.control.as_ref().and_then(|control| control.link);
+        let control = self.control.as_ref();
+        let link = control.and_then(|control| control.link.as_ref());
         link.map_or(Channels::shared(), |link| link.channels)
     }
 
@@ -294,7 +294,7 @@ impl Lines {
         let (packets, full, _) = self.framing.cut(bytes);
         let wire = full + u64::from(self.framing.overhead);
         let latency = route.latency + self.end;
-        if !route.is_tree() && control.window_binds(wire, packets, route.byte, latency) {
+        if !route.is_tree() && control.window_binds(wire, packets, route.byte, latency, 1) {
             self.ask_to_close();
         }
     }

@@ -37,6 +37,11 @@ impl Outstanding {
         self.open
     }
 
+    /// Returns how many may be open.
+    pub const fn limit(&self) -> u32 {
+        self.limit
+    }
+
     /// Returns how many more may be sent.
     pub const fn room(&self) -> u32 {
         self.limit - self.open

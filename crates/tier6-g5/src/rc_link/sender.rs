@@ -311,6 +311,11 @@ impl RcSender {
         self.next - self.acked
     }
 
+    /// Returns whether more than half of the window is in flight.
+    pub fn has_half_in_flight(&self) -> bool {
+        2 * self.in_flight() > self.window
+    }
+
     /// Returns the frames that wait to be sent.
     pub fn waiting(&self) -> u64 {
         self.offered - self.next

@@ -10,21 +10,12 @@ use crate::traffic::{Draws, FRAME, Load, carry, mesh, open_layers, star};
 
 const RATE: f64 = 50.0;
 
-/// Which systems are compared.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Systems {
-    /// Stars and full meshes.
-    All,
-    /// Meshes, where nothing meets behind the sender.
-    Meshes,
-}
-
-fn topology(draws: &mut Draws, systems: Systems) -> Topology {
+fn topology(draws: &mut Draws) -> Topology {
     let n = [2, 3, 5, 8][draws.below(4) as usize];
     let latency = [0.1, 1.0][draws.below(2) as usize];
-    match (systems, draws.below(2)) {
-        (Systems::All, 0) => star(n, RATE, latency),
-        (Systems::All | Systems::Meshes, _) => mesh(n, RATE, latency),
+    match draws.below(2) {
+        0 => star(n, RATE, latency),
+        _ => mesh(n, RATE, latency),
     }
 }
 
@@ -50,10 +41,10 @@ fn loads(draws: &mut Draws, n: u32) -> Vec<Load> {
 }
 
 /// Compares the networks on random traffic; arrivals may differ by so many frames.
-fn compare(frames: u64, systems: Systems, change: impl Fn(&mut G5Parameters, &mut Draws)) {
+fn compare(frames: u64, change: impl Fn(&mut G5Parameters, &mut Draws)) {
     for seed in 0..300 {
         let mut draws = Draws(seed);
-        let topology = topology(&mut draws, systems);
+        let topology = topology(&mut draws);
         let loads = loads(&mut draws, topology.n_chips());
         let mut parameters = open_layers();
         change(&mut parameters, &mut draws);
@@ -87,31 +78,29 @@ fn compare(frames: u64, systems: Systems, change: impl Fn(&mut G5Parameters, &mu
 /// Whose turn it is differs by a packet of each that meets.
 #[test]
 fn open_layers_agree() {
-    compare(6, Systems::All, |_, _| {});
-    compare(6, Systems::All, |parameters, _| parameters.rc_link = None);
+    compare(6, |_, _| {});
+    compare(6, |parameters, _| parameters.rc_link = None);
 }
 
 #[test]
 fn merged_acknowledgements_agree() {
-    compare(6, Systems::All, |parameters, draws| {
+    compare(6, |parameters, draws| {
         let visit = [10_000, 500_000][draws.below(2) as usize];
         let link = parameters.rc_link.as_mut().unwrap();
         link.ack = AckMerge::Every(SimTime::from_ps(visit));
     });
 }
 
-/// A window of a message that began before trains met acts by its own loop only in one of the
-/// two, so what queues behind a switch is left out.
 #[test]
 fn windows_agree() {
-    compare(12, Systems::Meshes, |parameters, draws| {
+    compare(12, |parameters, draws| {
         parameters.rc_link.as_mut().unwrap().window = [2, 20, 100][draws.below(3) as usize];
     });
 }
 
 #[test]
 fn credits_of_links_agree() {
-    compare(12, Systems::All, |parameters, draws| {
+    compare(12, |parameters, draws| {
         parameters.rc_link.as_mut().unwrap().credits = Some(Credits {
             unit: 512,
             count: [300, 1000][draws.below(2) as usize],
@@ -123,7 +112,7 @@ fn credits_of_links_agree() {
 
 #[test]
 fn credits_of_chips_agree() {
-    compare(12, Systems::Meshes, |parameters, draws| {
+    compare(12, |parameters, draws| {
         parameters.rc_link.as_mut().unwrap().credits = Some(Credits {
             unit: 512,
             count: [60, 1000][draws.below(2) as usize],
@@ -135,7 +124,7 @@ fn credits_of_chips_agree() {
 
 #[test]
 fn pauses_agree() {
-    compare(60, Systems::All, |parameters, draws| {
+    compare(60, |parameters, draws| {
         parameters.queue.buffer = Some([400_000, 3_000_000][draws.below(2) as usize]);
         parameters.queue.pfc = Some(Pfc {
             headroom: 30_000,

@@ -2,7 +2,7 @@
 
 use crate::fidelity::network;
 use tier6_des::Agenda;
-use tier6_g5::network::{Context, Message, MessageId, Network, Notice};
+use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId};
 use tier6_g5::{Fabric, G5Parameters, LinkAccount, PathRequest, Timeline, Wait};
 use tier6_system::{ChipId, FabricSpec, LinkId, SystemSpec, Topology};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
@@ -73,6 +73,20 @@ pub fn carry<N: Network>(
             fabric.lay(request).unwrap()
         })
         .collect();
+    let mut outcome = attempt(&mut network, &fabric, &paths, loads, until);
+    while network.must_begin_again() {
+        outcome = attempt(&mut network, &fabric, &paths, loads, until);
+    }
+    outcome
+}
+
+fn attempt<N: Network>(
+    network: &mut N,
+    fabric: &Fabric<'_>,
+    paths: &[PathId],
+    loads: &[Load],
+    until: SimTime,
+) -> Outcome {
     let mut agenda = Agenda::new();
     for (number, load) in loads.iter().enumerate() {
         agenda.at(load.at, Event::Inject(number));
@@ -83,16 +97,17 @@ pub fn carry<N: Network>(
     };
     let mut notices = Vec::new();
     network.start(&mut Context {
-        fabric: &fabric,
+        fabric,
         agenda: &mut agenda,
         notices: &mut notices,
         timeline: Some(&mut outcome.timeline),
     });
     while let Some((now, event)) = agenda.pop()
         && now <= until
+        && !network.is_in_doubt()
     {
         let mut context = Context {
-            fabric: &fabric,
+            fabric,
             agenda: &mut agenda,
             notices: &mut notices,
             timeline: Some(&mut outcome.timeline),
@@ -117,8 +132,8 @@ pub fn carry<N: Network>(
             }
         }
     }
-    outcome.accounts = network.accounts(&fabric);
-    outcome.waits = network.waits(&fabric);
+    outcome.accounts = network.accounts(fabric);
+    outcome.waits = network.waits(fabric);
     outcome.audit = network.audit().err();
     outcome.packet_hops = network.packet_hops();
     outcome

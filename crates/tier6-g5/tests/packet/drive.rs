@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tier6_des::Agenda;
-use tier6_g5::network::{Context, Message, MessageId, Network, Notice};
+use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId};
 use tier6_g5::{
     Fabric, FabricLinkId, Fault, G5Parameters, LinkAccount, PacketEvent, PacketNetwork,
     PathRequest, Paxi, RcLink, Wait,
@@ -116,6 +116,19 @@ pub fn drive(
         })
         .collect();
     let mut network = PacketNetwork::new(parameters);
+    let mut outcome = attempt(&mut network, &fabric, &paths, sends);
+    while network.must_begin_again() {
+        outcome = attempt(&mut network, &fabric, &paths, sends);
+    }
+    outcome
+}
+
+fn attempt(
+    network: &mut PacketNetwork,
+    fabric: &Fabric<'_>,
+    paths: &[PathId],
+    sends: &[Send],
+) -> Outcome {
     let mut agenda: Agenda<Step> = Agenda::new();
     for (at, send) in (0..).zip(sends) {
         agenda.at(send.at, Step::Send(at));
@@ -132,7 +145,7 @@ pub fn drive(
     macro_rules! context {
         () => {
             &mut Context {
-                fabric: &fabric,
+                fabric,
                 agenda: &mut agenda,
                 notices: &mut notices,
                 timeline: None,
@@ -162,15 +175,15 @@ pub fn drive(
                 Notice::Sent(_) | Notice::Answered(_) => {}
             }
         }
-        if !outcome.fatal.is_empty() {
+        if !outcome.fatal.is_empty() || network.is_in_doubt() {
             break;
         }
     }
-    let accounts = network.accounts(&fabric).into_iter();
+    let accounts = network.accounts(fabric).into_iter();
     outcome.accounts = accounts
         .map(|(link, account)| (fabric.link_name(FabricLinkId::from(link)), account))
         .collect();
-    outcome.waits = network.waits(&fabric);
+    outcome.waits = network.waits(fabric);
     outcome.audit = network.audit();
     outcome.packet_hops = network.packet_hops();
     outcome

@@ -248,7 +248,10 @@ fn two_senders_settle_near_half_each() {
     assert!(port.marked > 0);
     let unmarked = drive(&star(3), &framed(), &[], 1, &sends);
     let queue = unmarked.account("link switch to chip 2").peak_queue;
-    assert!(port.peak_queue * 10 < queue, "{}, {queue}", port.peak_queue);
+    // Without marks two windows wait there, but for what is on the links.
+    let windows = 2 * 4095 * u64::from(SEGMENT + OVERHEAD);
+    assert!(queue < windows && queue > windows - 120_000, "{queue}");
+    assert!(port.peak_queue * 2 < queue, "{}, {queue}", port.peak_queue);
     // Cuts leave some of the port unused; they must not leave most of it.
     let ideal = unmarked.last().ps() as f64;
     let slowdown = outcome.last().ps() as f64 / ideal;

@@ -3,7 +3,7 @@
 use super::{Halt, Lines};
 use crate::EcnCurve;
 use crate::packet::calendar::Event;
-use crate::packet::control::{Loop, Stop};
+use crate::packet::control::{Loop, Stop, Trust};
 use crate::packet::ends::short;
 use crate::packet::fine::Fine;
 use crate::packet::flight::{Care, Errand};
@@ -48,6 +48,9 @@ impl Lines {
             return;
         }
         control.stage = Loop::Closed;
+        if self.calendar.happened() > 0 || self.flights.len() > self.spare.len() {
+            control.trust = Trust::Half;
+        }
         self.longest = 1;
         for server in 0..super::index(self.servers.len()) {
             self.keep_what_has_begun(server);
@@ -115,11 +118,17 @@ impl Lines {
             }
             return;
         }
-        if self.meets_another_channel(server, channel, train) {
+        if self.channels().count > 1 && self.meets_another_channel(server, channel, train) {
             self.ask_to_close();
         }
         let flight = &self.flights[train.flight as usize];
-        if !is_guarded && !self.holds_credits(server) || flight.is_sheltered() {
+        // What waits in a chip for its own link is not in a window yet.
+        let may_hold_back = self.control.as_ref().is_some_and(|control| {
+            control.sites[server as usize].chip.is_none()
+                && control.may_hold_back(flight.full_wire(), flight.packets)
+        });
+        let is_watched = is_guarded || self.holds_credits(server) || may_hold_back;
+        if !is_watched || flight.is_sheltered() {
             return;
         }
         let service = Fine::of(self.hops[train.hop as usize].byte, flight.full_wire());
@@ -150,7 +159,22 @@ impl Lines {
         })
     }
 
-    pub(super) fn ask_to_close(&mut self) {
+    /// Notes that a sender has used half of what it may: a loop that does not know of all that is
+    /// under way might let it go too far.
+    pub(super) fn come_near_a_limit(&mut self) {
+        if let Some(control) = &mut self.control
+            && control.trust == Trust::Half
+        {
+            control.trust = Trust::None;
+        }
+    }
+
+    pub(in crate::packet) fn is_in_doubt(&self) -> bool {
+        let control = self.control.as_ref();
+        control.is_some_and(|control| control.trust == Trust::None)
+    }
+
+    pub(in crate::packet) fn ask_to_close(&mut self) {
         if let Some(control) = &mut self.control
             && control.stage == Loop::Open
         {
@@ -273,16 +297,15 @@ impl Lines {
         }
     }
 
-    /// Returns whether a server holds the credits for a packet of one of its inputs.
-    pub(super) fn has_credit(&self, server: u32, train: &Train) -> bool {
-        let channel = self.slots[self.hops[train.hop as usize].slot as usize].channel;
-        let pool = self.control.as_ref().and_then(|control| {
-            let site = &control.sites[server as usize];
-            site.pools.map(|pools| pools[usize::from(channel)])
-        });
-        let flight = &self.flights[train.flight as usize];
-        let is_free = !self.is_closed() || flight.is_sheltered();
-        pool.is_none_or(|pool| is_free || pool.room_for(short(flight.wire(train.first))) > 0)
+    /// Returns whether a channel of a server holds the credits for a packet.
+    pub(super) fn has_credit(&self, server: u32, channel: usize, train: &Train) -> bool {
+        let control = self.control.as_ref();
+        let pools = control.and_then(|control| control.sites[server as usize].pools.as_ref());
+        pools.is_none_or(|pools| {
+            let flight = &self.flights[train.flight as usize];
+            let is_free = !self.is_closed() || flight.is_sheltered();
+            is_free || pools[channel].room_for(short(flight.wire(train.first))) > 0
+        })
     }
 
     /// Takes credits back at a channel of a link.
@@ -388,9 +411,14 @@ impl Lines {
     fn take_credits(&mut self, server: u32, channel: usize, wire: u64) -> u32 {
         let control = self.control.as_mut();
         let pools = control.and_then(|control| control.sites[server as usize].pools.as_mut());
-        pools
-            .and_then(|pools| pools[channel].take(short(wire)))
-            .unwrap_or(0)
+        let Some(pool) = pools.map(|pools| &mut pools[channel]) else {
+            return 0;
+        };
+        let credits = pool.take(short(wire)).unwrap_or(0);
+        if pool.left() < pool.taken() {
+            self.come_near_a_limit();
+        }
+        credits
     }
 
     /// Notes that a packet is gone.

@@ -57,9 +57,17 @@ impl Lines {
         }
         let Hop { server, .. } = self.hops[flight.source as usize];
         let in_flight = sent - reached;
+        let (wire, byte) = (flight.full_wire(), self.hops[flight.source as usize].byte);
+        if self
+            .control
+            .as_ref()
+            .is_some_and(|control| control.window_binds(wire, flight.packets, byte, flight.back, 2))
+        {
+            self.come_near_a_limit();
+        }
         let room = self.chip(server).and_then(|chip| chip.outstanding);
         if room.is_some_and(|open| open.room() < in_flight) {
-            return;
+            return self.come_near_a_limit();
         }
         self.open_ends(number);
         let now = self.now.to_sim();
@@ -84,7 +92,7 @@ impl Lines {
                 flight.ends = None;
                 let leader = flight.leader;
                 self.flights[leader as usize].unretired -= 1;
-                return;
+                return self.come_near_a_limit();
             }
         }
         ends.pending += in_flight;
@@ -192,8 +200,10 @@ impl Lines {
         let frame = ends.sender.send(now);
         let frame = frame.expect("Invariant: asked just before");
         ends.pending += 1;
+        let mut is_near = ends.sender.has_half_in_flight();
         if let Some(pool) = &mut ends.credits {
             pool.take(short(wire));
+            is_near |= pool.left() < pool.taken();
         }
         if let Some(rate) = &mut ends.rate {
             rate.dcqcn.on_sent(wire);
@@ -207,7 +217,11 @@ impl Lines {
                 && frame.transmission == Transmission::First
             {
                 open.admit(1);
+                is_near |= open.room() < open.open();
             }
+        }
+        if is_near {
+            self.come_near_a_limit();
         }
         self.set_deadline(row.flight);
         frame.transmission
@@ -492,8 +506,15 @@ impl Lines {
         ends.timer = None;
         if ends.stage == Stage::Moving || ends.stage == Stage::Arrived {
             ends.held = ends.held.max(self.now);
+            let is_overdue = ends
+                .sender
+                .deadline()
+                .is_some_and(|deadline| deadline <= now);
             if let Err(gave_up) = ends.sender.on_timer(now) {
                 return self.give_up(number, gave_up.retries);
+            }
+            if is_overdue {
+                self.come_near_a_limit();
             }
             self.set_deadline(number);
             self.nudge(server);

@@ -15,6 +15,14 @@ use crate::paxi::CLASSES;
 use crate::rc_link::Transmission;
 use crate::{Arbiter, Channels};
 
+/// What a channel has for a link.
+enum Offered {
+    Nothing,
+    Now(Head),
+    At(Fine),
+    Stopped(Stop),
+}
+
 impl Lines {
     /// Adds a train to an input, of whose packets none is ready yet.
     pub(super) fn announce(&mut self, slot: u32, train: Train) {
@@ -185,34 +193,48 @@ impl Lines {
     /// Returns what a server serves next, if anything can go now; else sees to it that it chooses
     /// again, and notes why what is ready does not go.
     fn choose(&mut self, server: u32, channels: u32, arbiter: Arbiter) -> Option<Head> {
-        let mut heads = [None; CLASSES];
         let (mut soonest, mut why) = (None, None);
+        let mut heads = [None; CLASSES];
         for (channel, place) in heads.iter_mut().enumerate().take(channels as usize) {
-            let Some(head) = self.first_head(server, channel) else {
-                continue;
-            };
-            let at = &self.servers[server as usize];
-            if at.halt == Halt::Failed || at.paused[channel] {
-                why = Some(Stop::Pause);
-            } else if head.ready > self.now {
-                soonest = Some(soonest.map_or(head.ready, |other: Fine| other.min(head.ready)));
-            } else if !self.has_credit(server, &self.slots[head.slot as usize].trains[0]) {
-                why = Some(Stop::Credit);
-            } else {
-                *place = Some(head);
+            match self.offered(server, channel) {
+                // Nobody else could have the turn.
+                Offered::Now(head) if channels == 1 => return Some(head),
+                Offered::Now(head) => *place = Some(head),
+                Offered::At(time) => {
+                    soonest = Some(soonest.map_or(time, |other: Fine| other.min(time)));
+                }
+                Offered::Stopped(stop) => why = Some(stop),
+                Offered::Nothing => {}
             }
         }
         let turns = self.servers[server as usize].turns;
-        if let Some(channel) = turns.next(arbiter, heads.map(|head| head.is_some())) {
+        let has_frame = heads.map(|head| head.is_some());
+        if let Some(channel) = turns.next(arbiter, has_frame) {
             return heads[channel];
         }
         if let Some(why) = why {
             self.stop(server, why);
         }
-        if let Some(ready) = soonest {
-            self.schedule(server, ready);
+        if let Some(time) = soonest {
+            self.schedule(server, time);
         }
         None
+    }
+
+    fn offered(&mut self, server: u32, channel: usize) -> Offered {
+        let Some(head) = self.first_head(server, channel) else {
+            return Offered::Nothing;
+        };
+        let at = &self.servers[server as usize];
+        if at.halt == Halt::Failed || at.paused[channel] {
+            Offered::Stopped(Stop::Pause)
+        } else if head.ready > self.now {
+            Offered::At(head.ready)
+        } else if self.has_credit(server, channel, &self.slots[head.slot as usize].trains[0]) {
+            Offered::Now(head)
+        } else {
+            Offered::Stopped(Stop::Credit)
+        }
     }
 
     fn first_head(&mut self, server: u32, channel: usize) -> Option<Head> {
