@@ -1,6 +1,7 @@
 //! Arguments as typed. Each help page starts with examples.
 
 pub mod calibrate;
+pub mod experiment;
 pub mod predict;
 pub mod simulate;
 pub mod tuner;
@@ -25,8 +26,8 @@ tier6: from benchmark files of GPU collectives to models that one can trust
   tier6 analyze all_reduce.txt             segments, fits, verdicts of an nccl-tests run
   tier6 compare before.txt after.txt       did it regress, where, and why
 
-Other commands: predict, simulate, calibrate, systems, convert, validate, tuner, completions,
-                man
+Other commands: predict, simulate, experiment, calibrate, systems, convert, validate, tuner,
+                completions, man
 Help:           tier6 --help, tier6 COMMAND --help
 ";
 
@@ -131,6 +132,7 @@ pub enum Command {
     Calibrate(calibrate::Calibrate),
     Predict(predict::Predict),
     Simulate(simulate::Simulate),
+    Experiment(experiment::Experiment),
     Systems(predict::Systems),
     Tuner(tuner::Tuner),
     Demo(Demo),

@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod compare;
 pub mod convert;
 pub mod demo;
+pub mod experiment;
 pub mod pages;
 pub mod predict;
 pub mod simulate;

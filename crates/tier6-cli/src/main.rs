@@ -40,6 +40,7 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
         Some(Command::Calibrate(options)) => commands::calibrate::run(&options, terminal),
         Some(Command::Predict(options)) => commands::predict::run(&options, terminal),
         Some(Command::Simulate(options)) => commands::simulate::run(&options, terminal),
+        Some(Command::Experiment(options)) => commands::experiment::run(&options, terminal),
         Some(Command::Systems(options)) => commands::systems::run(&options, terminal),
         Some(Command::Tuner(options)) => commands::tuner::run(&options, terminal),
         Some(Command::Demo(options)) => commands::demo::run(&options, terminal),

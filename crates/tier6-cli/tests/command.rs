@@ -9,6 +9,8 @@ mod bad_input;
 mod calibrate;
 #[path = "command/documents.rs"]
 mod documents;
+#[path = "command/experiment.rs"]
+mod experiment;
 #[path = "command/places.rs"]
 mod places;
 #[path = "command/predict.rs"]

@@ -13,6 +13,7 @@ mod call;
 mod chart;
 mod comparison;
 mod curve;
+mod experiment;
 mod flow;
 mod grid;
 mod naming;
@@ -38,6 +39,10 @@ pub use call::{AlgorithmChoice, ProtocolChoice, Refusal};
 pub use comparison::{
     ComparedSeries, ComparisonReport, comparison_csv, comparison_html, comparison_json,
     comparison_markdown, comparison_svg, comparison_table,
+};
+pub use experiment::{
+    experiment_svg, experiments_csv, experiments_html, experiments_json, experiments_markdown,
+    experiments_table,
 };
 pub use plot::terminal_plot;
 pub use prediction::{

@@ -1,9 +1,14 @@
 //! Models held against data: validation and held-out error, and NCCL's tuner against
-//! measurements.
+//! measurements; and experiments, which hold the engines against each other.
 
+mod experiment;
 mod tuner;
 mod validate;
 
+pub use experiment::{
+    Cell, Experiment, ExperimentError, ExperimentLine, ExperimentView, FastestSpan, Outcome,
+    Reference, Refused, document_experiments,
+};
 pub use tuner::{
     Alternative, Ask, Attribution, AttributionBasis, ChoiceAudit, ChoiceBasis, ChoiceVerdict,
     Chooser, Chosen, ConfigError, ConfigOptions, ConfigPlan, Crossover, DiffChoice, DiffRange,

@@ -11,6 +11,7 @@ mod compare;
 mod convert;
 mod demo;
 mod error;
+mod experiment;
 mod input;
 mod output;
 mod predict;
@@ -32,6 +33,9 @@ pub use compare::{CompareRequest, compare, comparison_exit, render_comparison};
 pub use convert::{ConvertForm, Converted, convert};
 pub use demo::{Demo, demo, render_demo};
 pub use error::{Error, Exit};
+pub use experiment::{
+    experiments_exit, load_experiments, render_experiments, run_experiment, write_experiments,
+};
 pub use input::keep_inputs;
 pub use output::{make_folder, write_file};
 pub use predict::{
