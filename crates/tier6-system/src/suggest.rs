@@ -16,11 +16,11 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Edits between two words, a swap of neighbours counting once (optimal string alignment);
-/// case, hyphens and underscores are the same.
+/// case, hyphens and underscores do not count.
 fn distance(a: &str, b: &str) -> usize {
     let fold = |text: &str| -> Vec<char> {
         let lower = text.chars().flat_map(char::to_lowercase);
-        lower.map(|c| if c == '-' { '_' } else { c }).collect()
+        lower.filter(|c| !matches!(c, '-' | '_')).collect()
     };
     let (a, b) = (fold(a), fold(b));
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
@@ -54,6 +54,7 @@ mod tests {
             nearest("over-subscription", names),
             Some("oversubscription")
         );
+        assert_eq!(nearest("h200x8", ["h20-x8", "h200-x8"]), Some("h200-x8"));
         assert_eq!(nearest("colour", names), None);
         assert_eq!(nearest("x", names), None);
         assert_eq!(nearest(&"a".repeat(10_000), names), None);
