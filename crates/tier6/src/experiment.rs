@@ -169,6 +169,7 @@ fn simulated(
         ranks: Some(ranks),
         nodes: None,
         sizes: &experiment.sizes,
+        variant: &Variant::default(),
         fidelity: experiment.fidelity,
         seed: 0,
         grain: Grain::Message,
