@@ -23,6 +23,7 @@ use tier6_units::{ByteTime, SimTime};
 
 use super::calendar::{Calendar, Event};
 use super::control::Control;
+use super::ends::Answer;
 use super::fine::Fine;
 use super::flight::{Arrivals, Care, Errand, Flight, Framing};
 use super::route::{Hop, HopPlan, Intake, Join, Route};
@@ -476,6 +477,22 @@ impl Lines {
                 | Event::Fail(_),
             )) => false,
         }
+    }
+
+    /// Returns whether a message may be whole with a packet.
+    fn may_be_whole(&self, number: u32, packet: u32) -> bool {
+        let flight = &self.flights[number as usize];
+        let receiver = flight.ends.as_ref().map(|ends| &ends.receiver);
+        receiver.is_none_or(|receiver| receiver.would_end(packet.into(), flight.packets.into()))
+    }
+
+    /// Returns whether a sender may give up with an answer.
+    fn may_give_up(&self, at: u32) -> bool {
+        let answers = self.control.as_ref().map(|control| &control.answers);
+        answers.is_none_or(|answers| match answers[at as usize].1 {
+            Answer::Nak(_) => true,
+            Answer::Ack(_) | Answer::Credits(_) | Answer::Congestion => false,
+        })
     }
 }
 

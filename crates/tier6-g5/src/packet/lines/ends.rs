@@ -301,22 +301,6 @@ impl Lines {
         None
     }
 
-    /// Returns whether a message may be whole with a packet.
-    pub(super) fn may_be_whole(&self, number: u32, packet: u32) -> bool {
-        let flight = &self.flights[number as usize];
-        let receiver = flight.ends.as_ref().map(|ends| &ends.receiver);
-        receiver.is_none_or(|receiver| receiver.would_end(packet.into(), flight.packets.into()))
-    }
-
-    /// Returns whether a sender may give up with an answer.
-    pub(super) fn may_give_up(&self, at: u32) -> bool {
-        let answers = self.control.as_ref().map(|control| &control.answers);
-        answers.is_none_or(|answers| match answers[at as usize].1 {
-            Answer::Nak(_) => true,
-            Answer::Ack(_) | Answer::Credits(_) | Answer::Congestion => false,
-        })
-    }
-
     /// Sends an answer back.
     fn answer(&mut self, number: u32, answer: Answer) {
         let flight = &mut self.flights[number as usize];
