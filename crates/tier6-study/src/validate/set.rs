@@ -131,12 +131,15 @@ impl MeasuredSet {
     }
 
     /// Takes over what a set-up forces: `NCCL_ALGO=Ring` and `NCCL_PROTO=LL` among its words, also
-    /// as `NCCL_ALGO=allreduce:ring`. A choice of several forces none.
+    /// as `NCCL_ALGO=allreduce:ring`. A choice of several, or of
+    /// all but some (`^Tree`), forces none.
     pub fn forced_by<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
         let Some(call) = &mut self.call else {
             return;
         };
-        for (name, value) in words.filter_map(|word| word.split_once('=')) {
+        let names_some = |(_, value): &(&str, &str)| !value.contains('^');
+        let settings = words.filter_map(|word| word.split_once('='));
+        for (name, value) in settings.filter(names_some) {
             let value = value.rsplit(':').next().unwrap_or(value);
             match name {
                 "NCCL_ALGO" => call.algorithm = value.parse().ok(),
