@@ -20,6 +20,7 @@ mod grid;
 mod least_squares;
 mod model;
 mod observed;
+mod ramp;
 mod rank;
 mod report;
 mod simulated;

@@ -259,7 +259,7 @@ impl Plan {
 
     /// Returns the predicted time of a message by its parts.
     pub fn parts(&self, bytes: Bytes) -> Parts {
-        self.cost.parts(bytes.as_f64(), self.tariff.software)
+        self.cost.parts(bytes.as_f64(), &self.tariff)
     }
 
     /// Returns the predicted time of a message.
@@ -291,7 +291,8 @@ impl Plan {
         .expect("Invariant: a plan has at least 2 ranks")
     }
 
-    /// Returns the pipelined floor: how long the link with the most to carry is busy.
+    /// Returns the pipelined floor: how long the link with the most to carry is busy, with all
+    /// channels in use.
     pub fn floor(&self, bytes: Bytes) -> Micros {
         Micros::new(bytes.as_f64() * self.floor.0)
     }
@@ -301,7 +302,9 @@ impl Plan {
         let parts = self.parts(bytes);
         let link = self.floor.1;
         let transfer = match link {
-            Some(link) if !self.cost.is_in_switch(bytes.as_f64()) => Bottleneck::Link(link),
+            Some(link) if !self.cost.is_in_switch(bytes.as_f64(), &self.tariff) => {
+                Bottleneck::Link(link)
+            }
             _ => Bottleneck::InSwitch,
         };
         let stall = link.map_or(Bottleneck::Latency, Bottleneck::Contention);

@@ -12,7 +12,7 @@ use tier6_math::{
     Adder, Channels, Parameters, Pieces, Placement, Plan, Prices, Sharp, Spread, StepCost,
     StepPrices, all_to_all_cut, lower_bound,
 };
-use tier6_system::{FabricSpec, SystemSpec, Topology, preset};
+use tier6_system::{FabricSpec, Ramp, SystemSpec, Topology, preset};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// Rounding of sums of a few thousand terms.
@@ -265,7 +265,11 @@ proptest! {
         let plan = match &knobs.protocol {
             Some(protocol) => {
                 let grain = (knobs.forms >> 20 & 1 == 1).then(|| Bytes::new(knobs.slice));
-                let prices = Prices { grain, ..prices(&topology, &plan, protocol) };
+                let ramp = (knobs.forms >> 26 & 1 == 1).then(|| Ramp {
+                    channels: NonZeroU32::new(1 + (knobs.forms >> 27) % 16).unwrap(),
+                    bytes: Bytes::new(knobs.slice),
+                });
+                let prices = Prices { grain, ramp, ..prices(&topology, &plan, protocol) };
                 plan.at(prices).unwrap()
             }
             None => plan,

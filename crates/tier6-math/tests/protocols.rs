@@ -2,7 +2,9 @@
 
 use tier6_collective::{Algorithm, Collective, Grain, Protocol};
 use tier6_math::{MathEngine, Parameters, Plan, PlanError, Prices, StepPrices};
-use tier6_system::{ByProtocol, Constant, Efficiency, FabricSpec, SystemSpec, Topology, preset};
+use tier6_system::{
+    ByProtocol, Constant, Efficiency, FabricSpec, Ramp, SystemSpec, Topology, preset,
+};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 fn system(name: &str) -> Topology {
@@ -302,4 +304,94 @@ fn a_grain_of_the_system_makes_its_protocol_s_ring_a_max() {
     };
     let bytes = Bytes::new(16 << 10);
     assert!(plain.at(whole).unwrap().time(bytes).get() > plain.time(bytes).get());
+}
+
+fn ramp(channels: u32, bytes: u64) -> Ramp {
+    Ramp {
+        channels: channels.try_into().unwrap(),
+        bytes: Bytes::new(bytes),
+    }
+}
+
+/// One channel of C up to W bytes, then so many more that each has W, all of C from C W on: the
+/// time of C M, of C W, and of M.
+#[test]
+fn small_messages_take_fewer_channels() {
+    let mut spec = preset("h100-x8").unwrap();
+    spec.software.ramp.simple = Some(Constant::stated(ramp(4, 32 << 10)));
+    let topology = spec.resolve().unwrap();
+    for algorithm in [Algorithm::Ring, Algorithm::Tree] {
+        for protocol in Protocol::ALL {
+            let ramped = all_reduce(&topology, algorithm, &under(&topology, protocol));
+            let all = Prices {
+                ramp: None,
+                ..ramped.prices().clone()
+            };
+            let plain = ramped.at(all).unwrap();
+            for (bytes, carried) in [
+                (0, 0),
+                (8, 32),
+                (32 << 10, 128 << 10),
+                (100_000, 128 << 10),
+                (128 << 10, 128 << 10),
+                (1 << 30, 1 << 30),
+            ] {
+                let carried = if protocol == Protocol::Simple {
+                    carried
+                } else {
+                    bytes
+                };
+                let (message, carried) = (Bytes::new(bytes), Bytes::new(carried));
+                assert_eq!(
+                    ramped.parts(message),
+                    plain.parts(carried),
+                    "{algorithm} {bytes}"
+                );
+                assert_eq!(
+                    ramped.terms(message),
+                    plain.terms(carried),
+                    "{algorithm} {bytes}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn switches_and_pairs_know_no_ramp() {
+    let mut spec = preset("h100-x8").unwrap();
+    spec.software.ramp.simple = Some(Constant::stated(ramp(8, 1 << 20)));
+    let topology = spec.resolve().unwrap();
+    let plain = system("h100-x8");
+    for algorithm in [Algorithm::OneShot, Algorithm::HalvingDoubling] {
+        let ramped = all_reduce(&topology, algorithm, &under(&topology, Protocol::Simple));
+        let plain = all_reduce(&plain, algorithm, &under(&plain, Protocol::Simple));
+        for bits in 3..30 {
+            let bytes = Bytes::new(1 << bits);
+            assert_eq!(ramped.time(bytes), plain.time(bytes), "{algorithm} {bytes}");
+        }
+    }
+    // NVLS keeps its line; the ring that runs where it is faster does not.
+    let nvls = all_reduce(
+        &topology,
+        Algorithm::Nvls,
+        &under(&topology, Protocol::Simple),
+    );
+    let before = all_reduce(&plain, Algorithm::Nvls, &under(&plain, Protocol::Simple));
+    let ring = all_reduce(
+        &topology,
+        Algorithm::Ring,
+        &under(&topology, Protocol::Simple),
+    );
+    for bits in 3..33 {
+        let bytes = Bytes::new(1 << bits);
+        let time = nvls.time(bytes);
+        assert!(time.get() <= ring.time(bytes).get());
+        assert!(
+            time == before.time(bytes) || time == ring.time(bytes),
+            "{bytes}"
+        );
+        let terms = nvls.terms(bytes).time(nvls.prices()).get();
+        assert!((terms / time.get() - 1.0).abs() < 1e-12, "{bytes}");
+    }
 }

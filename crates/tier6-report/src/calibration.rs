@@ -107,7 +107,7 @@ pub fn calibration_csv(report: &CalibrationReport) -> String {
         let (low, high) = fitted.interval.unzip();
         let fields = [
             quoted(&fitted.name),
-            quoted(fitted.unit),
+            quoted(&fitted.unit),
             number(Some(fitted.value)),
             number(low),
             number(high),
@@ -154,7 +154,7 @@ fn constants_grid(constants: &[Fitted]) -> Grid {
         .right("value [95 %]", |fitted| {
             with_interval(fitted.value, fitted.interval, 4)
         })
-        .left("unit", |fitted| fitted.unit.to_owned())
+        .left("unit", |fitted| fitted.unit.clone())
         .right("before", |fitted| {
             let before = fitted.prior.map(|prior| significant(prior, 4));
             before.unwrap_or_default()

@@ -23,6 +23,7 @@
 //! [software]                          # call: fixed time of a call; grain: bytes that a ring
 //! call = "20 us"                      # forwards at a time, whole messages when not given
 //! grain = { ll = "1 KiB" }
+//! ramp = { simple = "4 x 32 KiB" }    # small messages have fewer channels: one per 32 KiB up to 4
 //! [nvls]                              # rate, alpha; needs switches that multicast and reduce
 //! [sharp]                             # alpha, efficiency, contexts; needs switches that reduce
 //! [g5.cdma]                           # layers of the event-driven engine, see below
@@ -106,7 +107,7 @@ pub use spec::g5::{
 };
 pub use spec::{
     Attach, ByProtocol, ChipSpec, CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec,
-    FatTreeSpec, LinkSpec, NicSpec, NvlsSpec, PcieTreeSpec, ProtocolShares, ProtocolSteps,
+    FatTreeSpec, LinkSpec, NicSpec, NvlsSpec, PcieTreeSpec, ProtocolShares, ProtocolSteps, Ramp,
     SharpSpec, SoftwareSpec, StepSpec, SwitchAbility, SwitchSpec, SystemSpec, TierSpec, VertexSpec,
     Wiring,
 };

@@ -294,6 +294,7 @@ impl SystemSpec {
         Constants {
             call: self.software.call.clone().unwrap_or_else(assumed_call),
             grain: self.software.grain.clone(),
+            ramp: self.software.ramp.clone(),
             chip: self.chip.name.clone(),
             memory_rate: self.chip.memory_rate.clone(),
             reduce_rate: self.chip.reduce_rate.clone(),

@@ -7,12 +7,14 @@
 
 pub(crate) mod g5;
 mod protocol;
+mod ramp;
 mod read;
 mod write;
 
 pub use g5::G5Spec;
 pub(crate) use protocol::shares_or_priors;
 pub use protocol::{ByProtocol, ProtocolShares, ProtocolSteps};
+pub use ramp::Ramp;
 pub(crate) use read::COUNT_MAX;
 
 use crate::catalog;
@@ -83,6 +85,9 @@ pub struct SoftwareSpec {
     /// Bytes that a rank of a ring forwards at a time, by protocol; `None` for whole messages
     /// (FACTS B.2).
     pub grain: ByProtocol<Option<Bytes>>,
+    /// Channels that a message of rings and trees takes, by protocol; `None` when every message
+    /// has all of them.
+    pub ramp: ByProtocol<Option<Constant<Ramp>>>,
 }
 
 /// Constants of T = α + M(1 + 1/N)/rate.

@@ -14,8 +14,8 @@ mod switch_tree;
 
 use crate::constant::{Constant, Efficiency};
 use crate::spec::{
-    ByProtocol, FabricSpec, G5Spec, NvlsSpec, ProtocolSteps, SharpSpec, StepSpec, SwitchAbility,
-    SystemSpec,
+    ByProtocol, FabricSpec, G5Spec, NvlsSpec, ProtocolSteps, Ramp, SharpSpec, StepSpec,
+    SwitchAbility, SystemSpec,
 };
 use std::ops::Range;
 use tier6_units::{Bytes, GbPerSec, Micros};
@@ -61,6 +61,8 @@ pub struct Constants {
     pub call: Constant<Micros>,
     /// Bytes that a rank of a ring forwards at a time, by protocol.
     pub grain: ByProtocol<Option<Bytes>>,
+    /// Channels that a message takes, by protocol.
+    pub ramp: ByProtocol<Option<Constant<Ramp>>>,
     /// Product name of the chips.
     pub chip: String,
     /// Rate of a chip's memory.

@@ -250,6 +250,37 @@ fn a_grain_survives_and_is_at_least_a_byte() {
     );
 }
 
+#[test]
+fn a_ramp_survives_with_its_origin_and_is_shown() {
+    use tier6_system::{Constant, Ramp, preset};
+    use tier6_units::Bytes;
+    let ramp = |channels: u32, bytes| Ramp {
+        channels: channels.try_into().unwrap(),
+        bytes: Bytes::new(bytes),
+    };
+    let mut spec = preset("h200-x8").unwrap();
+    spec.software.ramp.ll128 = Some(Constant::stated(ramp(2, 5000)));
+    spec.software.ramp.simple = Some(Constant::assumed(ramp(4, 32 << 10), "512 threads"));
+    let text = spec.to_toml();
+    assert_eq!(SystemSpec::from_toml(&text).unwrap(), spec);
+    let topology = spec.resolve().unwrap();
+    assert_eq!(topology.constants().ramp, spec.software.ramp);
+    let shown = topology.describe().constants;
+    let shown: Vec<(&str, &str)> = shown
+        .iter()
+        .filter(|constant| constant.name.starts_with("software.ramp"))
+        .map(|constant| (constant.name.as_str(), constant.value.as_str()))
+        .collect();
+    let expected = [
+        ("software.ramp.ll128", "2 x 5000 B"),
+        ("software.ramp.simple", "4 x 32 KiB"),
+    ];
+    assert_eq!(shown, expected);
+    let wrong = text.replace("4 x 32 KiB", "4 of 32 KiB");
+    let error = SystemSpec::from_toml(&wrong).unwrap_err().to_string();
+    assert!(error.contains("expected `4 x 32 KiB`"), "{error}");
+}
+
 /// Deletes, doubles or replaces lines and bytes of a system file.
 fn mutate(text: &str, edits: &[(u8, u16, u16)]) -> String {
     const WORDS: [&str; 12] = [

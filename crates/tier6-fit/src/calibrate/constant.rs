@@ -179,7 +179,7 @@ pub(super) fn pick<T>(all: &ByProtocol<T>, protocol: Protocol) -> &T {
     }
 }
 
-fn pick_mut<T>(all: &mut ByProtocol<T>, protocol: Protocol) -> &mut T {
+pub(super) fn pick_mut<T>(all: &mut ByProtocol<T>, protocol: Protocol) -> &mut T {
     match protocol {
         Protocol::Ll => &mut all.ll,
         Protocol::Ll128 => &mut all.ll128,
@@ -229,7 +229,7 @@ impl Value {
     pub(super) fn fitted(&self, before: &Topology) -> Fitted {
         Fitted {
             name: self.key.to_string(),
-            unit: self.key.unit(),
+            unit: self.key.unit().to_owned(),
             value: self.number,
             interval: self.interval,
             prior: self.key.of(before),
@@ -245,6 +245,16 @@ pub(super) fn write_all(
     method: Method,
     error_pct: Option<f64>,
 ) -> SystemSpec {
+    let origin = origin(observed, method, error_pct);
+    let mut written = system.clone();
+    for value in values {
+        value.key.write(&mut written, value, &origin);
+    }
+    written
+}
+
+/// Returns the origin of what one calibration writes.
+pub(super) fn origin(observed: &[&Observed], method: Method, error_pct: Option<f64>) -> Provenance {
     let mut datasets: Vec<String> = observed.iter().map(|set| set.label.clone()).collect();
     datasets.sort();
     datasets.dedup();
@@ -253,16 +263,11 @@ pub(super) fn write_all(
         points.map(|point| point.bytes)
     };
     let range: Option<(Bytes, Bytes)> = sizes().min().zip(sizes().max());
-    let origin = Provenance {
+    Provenance {
         datasets,
         bytes: range,
         method: Some(method.name().to_owned()),
         error_pct,
         ..Provenance::new(Evidence::Fitted)
-    };
-    let mut written = system.clone();
-    for value in values {
-        value.key.write(&mut written, value, &origin);
     }
-    written
 }

@@ -1,19 +1,21 @@
-//! The method `fit`: which constants may move, in which grain rings forward, how strongly what is
-//! not told is held; then least squares, the rank check, and intervals.
+//! The method `fit`: which constants may move, in which grain rings forward, how many channels
+//! small messages take, how strongly what is not told is held; then least squares, the rank check,
+//! and intervals.
 //!
-//! Grain and pull are chosen by cross-validation: every second size is predicted from the others.
-//! The choice with the least held-out error is taken, the plainest of those that are about as
-//! good. That error stands in the result beside the one in sample.
+//! Grain, channels and pull are chosen by cross-validation: every second size is predicted from the
+//! others. The choice with the least held-out error is taken, the plainest of those that are about
+//! as good. That error stands in the result beside the one in sample.
 
-use super::constant::{Key, Value, write_all};
+use super::constant::{Key, Value, origin, pick_mut, write_all};
 use super::forecast::Miss;
 use super::grain::Grains;
 use super::model::Model;
+use super::ramp::{self, Ramps};
 use super::rank::{Told, check, confounded};
 use super::report::{Calibration, Refused, SetFit, rmspe_of};
 use super::site::Sites;
 use super::solve::{Problem, Solution, Starts};
-use super::{CalibrateError, CalibrateOptions, Confounded, HeldOut, Method, Observed};
+use super::{CalibrateError, CalibrateOptions, Confounded, Fitted, HeldOut, Method, Observed};
 use tier6_system::SystemSpec;
 use tier6_units::Bytes;
 
@@ -44,12 +46,18 @@ pub(super) fn calibrate(
         Grains::stated(sites.topology(&observed[0].call))
     };
     let is_chosen = options.method == Method::Fit && options.held_out == HeldOut::Tested;
-    let (chosen, held_out) = if is_chosen {
-        choose(&model, observed, &free, &grains)
-    } else {
-        (Choice::plain(&grains), vec![None; observed.len()])
+    let plain = Choice {
+        grain: grains.plainest(),
+        ramps: ramp::stated(sites.topology(&observed[0].call)),
+        pull: PULL_UNCHOSEN,
+        starts: Starts::All,
     };
-    let model = model.with_grain(&chosen.grain);
+    let (chosen, held_out) = if is_chosen {
+        choose(&model, observed, &free, plain, &grains)
+    } else {
+        (plain, vec![None; observed.len()])
+    };
+    let model = model.with_form(&chosen.grain, &chosen.ramps);
     let problem = Problem {
         model: &model,
         observed,
@@ -83,61 +91,103 @@ pub(super) fn calibrate(
     made.report()
 }
 
-/// Grain and pull, and where their fit starts.
+/// The form of the model and the pull, and where their fit starts.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
     grain: super::grain::Grain,
+    ramps: Ramps,
     pull: f64,
     starts: Starts,
 }
 
-impl Choice {
-    /// The plainest grain and a pull that no measurement chose.
-    fn plain(grains: &Grains) -> Self {
-        Self {
-            grain: grains.plainest(),
-            pull: PULL_UNCHOSEN,
-            starts: Starts::All,
-        }
-    }
-}
-
-/// Chooses grain and pull, and returns the held-out RMSPE of each set in percent.
+/// Chooses grain, ramps and pull, and returns the held-out RMSPE of each set in percent.
+///
+/// Ramps are chosen for protocols that a call can have run under alone, one after the other: where
+/// protocols compete, one giving way to the next bends a curve at the same sizes.
 fn choose(
     model: &Model,
     observed: &[&Observed],
     free: &[usize],
+    plain: Choice,
     grains: &Grains,
 ) -> (Choice, Vec<Option<f64>>) {
     let n: usize = observed.iter().map(|set| set.points.len()).sum();
     let unknown = vec![None; observed.len()];
     if n < POINTS_MIN {
-        return (Choice::plain(grains), unknown);
+        return (plain, unknown);
     }
-    let mut best: Option<(f64, Choice, Vec<Option<f64>>)> = None;
-    for grain in grains.all() {
-        let sliced = model.with_grain(grain);
-        let mut starts = Starts::All;
-        for pull in PULLS {
-            starts = near(&sliced, observed, free, pull, starts);
-            let errors = held_out(&sliced, observed, free, pull, &starts);
-            let Some(total) = pooled(observed, &errors) else {
-                continue;
+    let mut search = Search {
+        model,
+        observed,
+        free,
+        grains,
+        best: None,
+    };
+    search.consider(&plain.ramps);
+    if plain.ramps == Ramps::default() {
+        for protocol in model.protocols_known() {
+            let mut ramps = match &search.best {
+                Some(best) => best.choice.ramps.clone(),
+                None => break,
             };
-            let limit = best.as_ref().map(|(least, ..)| least * (1.0 - GAIN_MIN));
-            if limit.is_none_or(|limit| total < limit) {
-                let choice = Choice {
-                    grain: grain.clone(),
-                    pull,
-                    starts: starts.clone(),
-                };
-                best = Some((total, choice, errors));
+            for ramp in ramp::candidates(protocol) {
+                *pick_mut(&mut ramps, protocol) = Some(ramp);
+                search.consider(&ramps);
             }
         }
     }
-    match best {
-        Some((_, choice, errors)) => (choice, errors),
-        None => (Choice::plain(grains), unknown),
+    match search.best {
+        Some(best) => (best.choice, best.held_out),
+        None => (plain, unknown),
+    }
+}
+
+/// A search for the form of the model that predicts held-out sizes best.
+struct Search<'a> {
+    model: &'a Model,
+    observed: &'a [&'a Observed],
+    free: &'a [usize],
+    grains: &'a Grains,
+    best: Option<Found>,
+}
+
+/// A form and its held-out RMSPE in percent: of all points, and of each set.
+struct Found {
+    total: f64,
+    choice: Choice,
+    held_out: Vec<Option<f64>>,
+}
+
+impl Search<'_> {
+    /// Tries all grains and pulls with some ramps; a plainer form is kept unless another is much
+    /// better.
+    fn consider(&mut self, ramps: &Ramps) {
+        let (observed, free) = (self.observed, self.free);
+        for grain in self.grains.all() {
+            let formed = self.model.with_form(grain, ramps);
+            let mut starts = Starts::All;
+            for pull in PULLS {
+                starts = near(&formed, observed, free, pull, starts);
+                let held_out = held_out(&formed, observed, free, pull, &starts);
+                let Some(total) = pooled(observed, &held_out) else {
+                    continue;
+                };
+                let limit = self.best.as_ref().map(|best| best.total * (1.0 - GAIN_MIN));
+                if limit.is_none_or(|limit| total < limit) {
+                    let choice = Choice {
+                        grain: grain.clone(),
+                        ramps: ramps.clone(),
+                        pull,
+                        starts: starts.clone(),
+                    };
+                    self.best = Some(Found {
+                        total,
+                        choice,
+                        held_out,
+                    });
+                }
+            }
+        }
     }
 }
 
@@ -346,22 +396,29 @@ impl Made<'_> {
             .collect();
         values.sort_by(|a, b| a.key.cmp(&b.key));
         let before = self.sites.topology(&self.observed[0].call);
+        let ramps = ramp::fitted(&self.chosen.ramps, &ramp::stated(before));
         let method = self.options.method;
         let errors: Vec<f64> = sets
             .iter()
             .flat_map(|set| &set.residuals)
             .map(|(_, measured, predicted)| (predicted.get() / measured.get()).ln())
             .collect();
-        let mut miss = Miss::untested(&errors, values.len(), self.observed);
+        let mut miss = Miss::untested(&errors, values.len() + ramps.len(), self.observed);
         if self.options.held_out == HeldOut::Tested {
             miss = miss.tested(model, self.observed, self.chosen.pull);
         }
         let mut system = write_all(self.system, &values, self.observed, method, Some(rmspe_pct));
         system.software.grain = self.chosen.grain.clone();
+        let origin = origin(self.observed, method, Some(rmspe_pct));
+        ramp::write(&mut system, &self.chosen.ramps, &origin);
+        let mut parameters: Vec<Fitted> = values.iter().map(|value| value.fitted(before)).collect();
+        let is_call = |value: &Value| value.key == Key::Software;
+        let after_call = values.iter().filter(|value| is_call(value)).count();
+        parameters.splice(after_call..after_call, ramps);
         Ok(Calibration {
             system,
             method,
-            parameters: values.iter().map(|value| value.fitted(before)).collect(),
+            parameters,
             warnings: warnings(&values),
             refused: self.refused,
             miss,

@@ -11,10 +11,11 @@ use super::constant::{Key, pick};
 use super::forecast::Forecast;
 use super::grain::Grain;
 use super::observed::{Call, Observed};
+use super::ramp::Ramps;
 use super::site::Sites;
 use tier6_collective::{Algorithm, InNccl, Path, Protocol, offers};
 use tier6_math::{Parameters, Plan, PlanError, Prices, StepPrices};
-use tier6_system::Topology;
+use tier6_system::{Ramp, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// Times of many calls as a function of constants.
@@ -41,6 +42,8 @@ struct PathModel {
     slots: Slots,
     /// Bytes that a ring of it forwards at a time.
     grain: Option<Bytes>,
+    /// Channels that a message of it takes.
+    ramp: Option<Ramp>,
 }
 
 /// What is known of the path that ran.
@@ -114,6 +117,7 @@ impl Model {
                         paths.push(PathModel {
                             algorithm,
                             grain: plan.prices().grain,
+                            ramp: plan.prices().ramp,
                             plan,
                             slots,
                         });
@@ -212,18 +216,31 @@ impl Model {
         self.inside.as_deref() == Some(link)
     }
 
-    /// Returns the same model whose rings forward in a grain.
-    pub(super) fn with_grain(&self, grain: &Grain) -> Self {
+    /// Returns the same model whose rings forward in a grain, and whose messages take channels by
+    /// a ramp.
+    pub(super) fn with_form(&self, grain: &Grain, ramps: &Ramps) -> Self {
         let mut model = self.clone();
         for call in &mut model.calls {
             for path in &mut call.paths {
-                path.grain = path
-                    .plan
-                    .protocol()
-                    .and_then(|protocol| *pick(grain, protocol));
+                let protocol = path.plan.protocol();
+                path.grain = protocol.and_then(|protocol| *pick(grain, protocol));
+                path.ramp = protocol.and_then(|protocol| *pick(ramps, protocol));
             }
         }
         model
+    }
+
+    /// Returns the protocols of calls that can have run under one alone.
+    pub(super) fn protocols_known(&self) -> Vec<Protocol> {
+        let known = self.calls.iter().filter_map(|call| {
+            let first = call.paths.first()?.plan.protocol()?;
+            let is_same = |path: &PathModel| path.plan.protocol() == Some(first);
+            call.paths.iter().all(is_same).then_some(first)
+        });
+        let mut known: Vec<Protocol> = known.collect();
+        known.sort_unstable();
+        known.dedup();
+        known
     }
 
     /// Returns the same constants with some of the calls.
@@ -311,6 +328,7 @@ impl PathModel {
     fn at(&self, constants: &[f64]) -> Result<Plan, PlanError> {
         let mut prices = self.slots.prices(self.plan.prices(), constants);
         prices.grain = self.grain;
+        prices.ramp = self.ramp;
         self.plan.at(prices)
     }
 }

@@ -33,8 +33,9 @@ pub struct Calibration {
 pub struct Fitted {
     /// Where it stands in a system file: `software.call`, `links.nvlink4.efficiency`.
     pub name: String,
-    /// The unit of its numbers: `us`, `GB/s`, or empty for a share.
-    pub unit: &'static str,
+    /// The unit of its numbers: `us`, `GB/s`, `x 32 KiB` for channels of 32 KiB, or empty for a
+    /// share.
+    pub unit: String,
     /// What was fitted.
     pub value: f64,
     /// Its confidence interval; `None` where the points leave no freedom to tell.

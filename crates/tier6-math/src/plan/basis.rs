@@ -44,6 +44,11 @@ impl BasisRange {
                 None => class.latency.provenance.as_ref(),
             });
         }
+        let has_ramp = matches!(algorithm, Some(Algorithm::Ring | Algorithm::Tree));
+        if let Some(protocol) = protocol.filter(|_| has_ramp) {
+            let ramp = of(&constants.ramp, protocol).as_ref();
+            origins.push(ramp.and_then(|ramp| ramp.provenance.as_ref()));
+        }
         // Reduction in switches has an α in place of steps.
         let has_steps = !matches!(
             algorithm,

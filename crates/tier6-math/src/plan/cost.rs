@@ -1,5 +1,6 @@
 //! The size-dependent rest of a plan.
 
+use super::prices::Tariff;
 use crate::Parts;
 use crate::law::{Overlap, overlapped};
 use crate::pace::{Pace, stream};
@@ -134,7 +135,10 @@ fn best(bytes: f64, first: &Linear, next: &Linear) -> f64 {
 }
 
 impl Cost {
-    pub(super) fn parts(&self, bytes: f64, software: f64) -> Parts {
+    /// Returns the time of a message. All but in-switch reduction depends on what its channels
+    /// carry.
+    pub(super) fn parts(&self, message: f64, tariff: &Tariff) -> Parts {
+        let (software, bytes) = (tariff.software, tariff.carried(message));
         let after = |parts: Parts| parts.after(Micros::new(software));
         match self {
             Self::Sum(line) => after(line.at(bytes)),
@@ -171,12 +175,12 @@ impl Cost {
                 Parts {
                     software: Micros::new(software),
                     latency: Micros::new((alpha - software).max(*latency)),
-                    transfer: Micros::new(bytes * us_per_byte.max(*floor_us_per_byte)),
+                    transfer: Micros::new(message * us_per_byte.max(*floor_us_per_byte)),
                     ..Parts::ZERO
                 }
             }
             Self::Faster(both) => {
-                let [a, b] = [&both[0], &both[1]].map(|cost| cost.parts(bytes, software));
+                let [a, b] = [&both[0], &both[1]].map(|cost| cost.parts(message, tariff));
                 if b.total().get() < a.total().get() {
                     b
                 } else {
@@ -187,7 +191,7 @@ impl Cost {
     }
 
     /// Says whether in-switch reduction, not a link, sets the transfer time.
-    pub(super) fn is_in_switch(&self, bytes: f64) -> bool {
+    pub(super) fn is_in_switch(&self, bytes: f64, tariff: &Tariff) -> bool {
         match self {
             Self::InSwitch {
                 us_per_byte,
@@ -195,9 +199,9 @@ impl Cost {
                 ..
             } => us_per_byte > floor_us_per_byte,
             Self::Faster(both) => {
-                let [a, b] = [&both[0], &both[1]].map(|cost| cost.parts(bytes, 0.0).total());
+                let [a, b] = [&both[0], &both[1]].map(|cost| cost.parts(bytes, tariff).total());
                 let faster = usize::from(b.get() < a.get());
-                both[faster].is_in_switch(bytes)
+                both[faster].is_in_switch(bytes, tariff)
             }
             Self::Sum(_) | Self::Stream { .. } | Self::Pieces { .. } | Self::Stages { .. } => false,
         }

@@ -88,7 +88,11 @@ impl Outline {
             system: self.system.clone(),
             protocol: prices.protocol,
         };
-        Tariff::of(prices, &self.efficiency, &self.tiers_in_use(), no_step)
+        let mut tariff = Tariff::of(prices, &self.efficiency, &self.tiers_in_use(), no_step)?;
+        if !self.shown().takes_channels() {
+            tariff.ramp = None;
+        }
+        Ok(tariff)
     }
 
     /// Returns the tiers whose steps are priced.
@@ -435,6 +439,7 @@ impl Outline {
         if !is_ring || !is_stepwise {
             return None;
         }
+        let bytes = tariff.carried(bytes);
         let (mut least, mut most, mut last) = (0.0, 0.0, 0.0_f64);
         for step in &self.loads.steps {
             let run = self.run(step, tariff);
@@ -478,6 +483,12 @@ impl Outline {
             ) => protocol == Protocol::Simple,
             _ => true,
         }
+    }
+
+    /// Says whether small messages of the algorithm take fewer channels: NCCL's rings and trees;
+    /// in-switch algorithms and PAT keep theirs [R:nccl enqueue.cc].
+    fn takes_channels(&self) -> bool {
+        matches!(self.algorithm, Some(Algorithm::Ring | Algorithm::Tree))
     }
 
     /// Says whether the system knows the protocol's step on the tiers in use.

@@ -7,7 +7,7 @@ use crate::law::{InSwitch, LawError};
 use crate::parameters::{Parameters, Sharp};
 use crate::{PlanError, StepCost};
 use tier6_collective::Protocol;
-use tier6_system::{ByProtocol, LinkClass, Topology};
+use tier6_system::{ByProtocol, LinkClass, Ramp, Topology};
 use tier6_units::{Bytes, Micros};
 
 /// What steps, bytes and calls cost.
@@ -25,6 +25,9 @@ pub struct Prices {
     /// Bytes that a ring forwards at a time under the protocol; `None` for the grain of the
     /// parameters.
     pub grain: Option<Bytes>,
+    /// Channels that a message of a ring or tree takes under the protocol; `None` when every
+    /// message has all of them.
+    pub ramp: Option<Ramp>,
     /// α and rate of reduction inside a node.
     pub nvls: Option<InSwitch>,
     /// α and efficiency of reduction in the network.
@@ -69,6 +72,10 @@ impl Prices {
             grain: parameters
                 .protocol
                 .and_then(|protocol| *of(&topology.constants().grain, protocol)),
+            ramp: parameters
+                .protocol
+                .and_then(|protocol| of(&topology.constants().ramp, protocol).as_ref())
+                .map(|ramp| ramp.value),
             nvls: parameters.nvls,
             sharp: parameters.sharp,
         }
@@ -97,6 +104,8 @@ pub(super) struct Tariff {
     pub(super) steps: StepTariff,
     /// How much longer a byte takes than at the topology's efficiency, by link class.
     pub(super) stretch: Vec<f64>,
+    /// Channels that a message takes.
+    pub(super) ramp: Option<Ramp>,
 }
 
 #[derive(Debug, Clone)]
@@ -148,6 +157,20 @@ impl Tariff {
             software: time(prices.software)?,
             steps,
             stretch,
+            ramp: prices.ramp,
+        })
+    }
+
+    /// Returns the bytes that all channels together carry in the time that a message takes.
+    ///
+    /// NCCL lets C channels go one by one while a message has fewer than W bytes for each
+    /// (FACTS B.2). With c = M/W of them, between 1 and C, each has M/c bytes, as much as all have
+    /// of C M/c: C times M below W, then C W, and M from C W on. Whole numbers of channels lie on
+    /// this line at their thresholds, and above it between them.
+    pub(super) fn carried(&self, bytes: f64) -> f64 {
+        self.ramp.map_or(bytes, |ramp| {
+            let all = f64::from(ramp.channels.get());
+            bytes.max(bytes.min(ramp.bytes.as_f64()) * all)
         })
     }
 }

@@ -86,7 +86,14 @@ struct Sum<'a> {
 
 impl Outline {
     /// Returns the terms of a message, by the branches that its cost takes.
-    pub(super) fn terms(&self, prices: &Prices, tariff: &Tariff, cost: &Cost, bytes: f64) -> Terms {
+    pub(super) fn terms(
+        &self,
+        prices: &Prices,
+        tariff: &Tariff,
+        cost: &Cost,
+        message: f64,
+    ) -> Terms {
+        let bytes = tariff.carried(message);
         let mut sum = Sum {
             outline: self,
             tariff,
@@ -96,12 +103,12 @@ impl Outline {
         match (cost, self.form) {
             (Cost::Faster(both), _) => {
                 let [nvls, ring] = [&both[0], &both[1]];
-                let time = |cost: &Cost| cost.parts(bytes, tariff.software).total().get();
+                let time = |cost: &Cost| cost.parts(message, tariff).total().get();
                 match &self.ring {
                     Some(outline) if time(ring) < time(nvls) => {
-                        return outline.terms(prices, tariff, ring, bytes);
+                        return outline.terms(prices, tariff, ring, message);
                     }
-                    _ => return self.terms(prices, tariff, nvls, bytes),
+                    _ => return self.terms(prices, tariff, nvls, message),
                 }
             }
             (Cost::Sum(_), Form::Sum { route, flights }) => {
@@ -133,7 +140,7 @@ impl Outline {
                 },
                 _,
             ) => sum.stages(stages, floor, *overlap, bytes),
-            (Cost::InSwitch { .. }, form) => sum.in_switch(form, cost, prices, bytes),
+            (Cost::InSwitch { .. }, form) => sum.in_switch(form, cost, prices, message),
             (Cost::Sum(_), _) => unreachable!("Invariant: sums come from the form of sums"),
         }
         sum.terms

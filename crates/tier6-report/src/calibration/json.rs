@@ -112,7 +112,7 @@ impl<'a> FittedDto<'a> {
     fn new(fitted: &'a Fitted) -> Self {
         Self {
             name: &fitted.name,
-            unit: fitted.unit,
+            unit: &fitted.unit,
             value: fitted.value,
             interval: fitted.interval.map(|(low, high)| [low, high]),
             before: fitted.prior,

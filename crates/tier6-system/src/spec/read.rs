@@ -135,11 +135,14 @@ fn read_step(value: &Value<'_>) -> Result<StepSpec, SystemError> {
 }
 
 fn read_software(value: &Value<'_>) -> Result<SoftwareSpec, SystemError> {
-    let table = value.table(&["call", "grain"])?;
+    let table = value.table(&["call", "grain", "ramp"])?;
     Ok(SoftwareSpec {
         call: table.optional("call", |call| call.constant())?,
         grain: table
             .optional("grain", |grain| read_grain(&grain))?
+            .unwrap_or_default(),
+        ramp: table
+            .optional("ramp", |ramp| read_by_protocol(&ramp))?
             .unwrap_or_default(),
     })
 }

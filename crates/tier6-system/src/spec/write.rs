@@ -25,6 +25,10 @@ impl SystemSpec {
             file.table("[software]");
             file.optional("call", self.software.call.as_ref());
             file.grain(&self.software.grain);
+            if self.software.ramp != ByProtocol::default() {
+                file.table("[software.ramp]");
+                file.by_protocol(&self.software.ramp);
+            }
         }
         if let Some(nvls) = &self.nvls {
             file.table("[nvls]");

@@ -248,6 +248,13 @@ impl Topology {
 impl Constants {
     fn describe(&self) -> Vec<ConstantDescription> {
         let mut list = vec![describe_constant("software.call", &self.call)];
+        for (name, ramp) in [
+            ("software.ramp.ll", &self.ramp.ll),
+            ("software.ramp.ll128", &self.ramp.ll128),
+            ("software.ramp.simple", &self.ramp.simple),
+        ] {
+            list.extend(ramp.iter().map(|ramp| describe_constant(name, ramp)));
+        }
         for (name, rate) in [
             ("chip.memory_rate", &self.memory_rate),
             ("chip.reduce_rate", &self.reduce_rate),

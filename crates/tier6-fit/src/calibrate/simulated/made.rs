@@ -56,7 +56,7 @@ impl Made<'_> {
         let topology = self.ground.topology();
         let parameters = values.iter().map(|value| Fitted {
             name: value.key.to_string(),
-            unit: value.key.unit(),
+            unit: value.key.unit().to_owned(),
             value: value.number,
             interval: value.interval,
             prior: value.key.prior(topology),
