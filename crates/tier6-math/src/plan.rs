@@ -251,6 +251,13 @@ impl Plan {
         GbPerSec::new(link.payload_rate.get() / self.tariff.stretch[link.class.index()])
     }
 
+    /// Returns the channels that a message takes and all that there are, when it takes fewer.
+    pub(crate) fn few_channels(&self, bytes: Bytes) -> Option<(f64, f64)> {
+        let all = f64::from(self.tariff.ramp?.channels.get());
+        let taken = all * bytes.as_f64() / self.tariff.carried(bytes.as_f64());
+        (taken < all).then_some((taken, all))
+    }
+
     /// Returns the time of a step between neighbours of each tier at the plan's prices: the
     /// price of [`StepPrices::Neighbours`] that prices a route of neighbours alike.
     pub fn neighbour_steps(&self) -> Vec<Micros> {

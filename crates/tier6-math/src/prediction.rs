@@ -135,13 +135,22 @@ fn sentence(
         let share = plan.loads().total.iter().find(|load| load.link == link);
         let carried = share.map_or(0.0, |load| load.share) * bytes.as_f64();
         let there = topology.link(link);
+        let rate = plan.payload_rate(topology, link);
+        let pace = match plan.few_channels(bytes) {
+            Some((taken, all)) => {
+                format!(
+                    "{} by {taken:.1} of {all} channels",
+                    rate.scaled(taken / all)
+                )
+            }
+            None => rate.to_string(),
+        };
         format!(
-            "{} to {} ({}) carries {:.3} MB at {}",
+            "{} to {} ({}) carries {:.3} MB at {pace}",
             vertex(topology, there.from),
             vertex(topology, there.to),
             topology.class_of(link).name,
             carried / 1e6,
-            plan.payload_rate(topology, link)
         )
     };
     match bottleneck {

@@ -358,6 +358,25 @@ fn small_messages_take_fewer_channels() {
 }
 
 #[test]
+fn a_prediction_says_that_channels_are_few() {
+    let mut spec = preset("h100-x8").unwrap();
+    spec.software.ramp.simple = Some(Constant::stated(ramp(4, 16 << 20)));
+    let topology = spec.resolve().unwrap();
+    let ring = all_reduce(
+        &topology,
+        Algorithm::Ring,
+        &under(&topology, Protocol::Simple),
+    );
+    let sentence = |mib: u64| ring.predict(&topology, Bytes::new(mib << 20)).sentence;
+    let [few, all] = [sentence(24), sentence(64)];
+    assert!(
+        few.contains("at 138.38 GB/s by 1.5 of 4 channels: "),
+        "{few}"
+    );
+    assert!(all.contains("at 369.00 GB/s: "), "{all}");
+}
+
+#[test]
 fn switches_and_pairs_know_no_ramp() {
     let mut spec = preset("h100-x8").unwrap();
     spec.software.ramp.simple = Some(Constant::stated(ramp(8, 1 << 20)));
