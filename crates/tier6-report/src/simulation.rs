@@ -123,7 +123,7 @@ const WAITS_SHOWN: usize = 12;
 pub fn simulation_table(report: &SimulationReport, style: Style, detail: Detail) -> String {
     let mut out = terminal_text(&title(report)) + "\n";
     if !report.rows.is_empty() {
-        out += &format!("\n{}\n", grid(report, detail).text(style));
+        let _ = write!(out, "\n{}\n", grid(report, detail).text(style));
     }
     for (head, sentence) in bottlenecks(report, detail) {
         push_sentence(&mut out, (&head, Tone::Dim), &sentence, style);
