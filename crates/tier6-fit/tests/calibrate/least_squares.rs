@@ -6,7 +6,7 @@ use tier6_fit::{
     CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Method, Observed, Setting,
     TwoLevel, calibrate, forecast, plan_sizes,
 };
-use tier6_system::{ByProtocol, Constant, Efficiency, SystemSpec, preset};
+use tier6_system::{ByProtocol, Constant, Efficiency, Ramp, SystemSpec, preset};
 use tier6_units::{Bytes, Micros};
 
 fn call(per_node: u32, nodes: u32) -> Call {
@@ -89,6 +89,49 @@ fn three_settings_tell_all_five() {
     near("links.ib-ndr.step.simple", 5.0);
     near("links.nvlink4.efficiency", 370.0 / 450.0);
     near("links.ib-ndr.efficiency", 0.97);
+}
+
+/// Times of a forced ring, every second one 1 % longer and the others 1 % shorter.
+fn shaken(system: &SystemSpec, protocol: Protocol) -> Observed {
+    let call = Call {
+        algorithm: Some(Algorithm::Ring),
+        protocol: Some(protocol),
+        ..call(4, 1)
+    };
+    let times = forecast(system, &call, &sizes(3..28)).unwrap();
+    let points: Vec<(Bytes, Micros)> = times
+        .iter()
+        .zip([1.01, 0.99, 0.99, 1.01].into_iter().cycle())
+        .map(|(one, shake)| (one.bytes, Micros::new(one.time.get() * shake)))
+        .collect();
+    Observed::new(protocol.to_string(), call, &points)
+}
+
+#[test]
+fn ramps_come_back_and_none_is_made_up() {
+    let plain = preset("l40s").unwrap();
+    let ramp = |channels: u32, kib: u64| Ramp {
+        channels: channels.try_into().unwrap(),
+        bytes: Bytes::new(kib << 10),
+    };
+    let mut ramped = plain.clone();
+    ramped.software.ramp.ll128 = Some(Constant::stated(ramp(2, 32)));
+    ramped.software.ramp.simple = Some(Constant::stated(ramp(4, 16)));
+    let ramps_of = |measured: &SystemSpec| {
+        let sets = [Protocol::Ll, Protocol::Ll128, Protocol::Simple];
+        let sets = sets.map(|protocol| shaken(measured, protocol));
+        let made = calibrate(&plain, &sets, &CalibrateOptions::STANDARD).unwrap();
+        assert!(made.rmspe_pct < 1.1, "{}", made.rmspe_pct);
+        let names = made.parameters.iter().map(|row| row.name.clone());
+        let names: Vec<String> = names.filter(|name| name.contains("ramp")).collect();
+        let ByProtocol { ll, ll128, simple } = made.system.software.ramp;
+        let values = [ll, ll128, simple].map(|ramp| ramp.map(|ramp| ramp.value));
+        (values, names)
+    };
+    let (values, names) = ramps_of(&ramped);
+    assert_eq!(values, [None, Some(ramp(2, 32)), Some(ramp(4, 16))]);
+    assert_eq!(names, ["software.ramp.ll128", "software.ramp.simple"]);
+    assert_eq!(ramps_of(&plain), ([None; 3], Vec::new()));
 }
 
 #[test]
