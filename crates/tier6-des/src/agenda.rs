@@ -4,6 +4,9 @@
 //! buckets of time, finer towards the present; only the bucket that is due is sorted. An event is
 //! moved a few times and compared with few others, so a thousand events pending cost about as
 //! much as ten. What is added into the bucket that is due goes to a small heap beside it.
+//!
+//! The packet network of `tier6-g5` has a calendar of its own, because there the order of adding
+//! must not count: it orders events of one instant by what they concern.
 
 mod rung;
 

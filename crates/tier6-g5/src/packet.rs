@@ -12,8 +12,9 @@
 //!
 //! Classes of traffic have virtual channels of their own where the link layer says so.
 //!
-//! Deliberately absent: loss on the trees by which switches serve groups. A message has a queue pair for each way that it takes; sprayed packets have a share of
-//! the ways by chance and leave the chip in turn.
+//! Deliberately absent: loss on the trees by which switches serve groups. A message has a queue
+//! pair for each way that it takes; sprayed packets have a share of the ways by chance and leave the
+//! chip in turn.
 //!
 //! The events inside the network are its own; the run's agenda holds one wake-up for them. While
 //! nobody can come in between, the network looks ahead as far as the next thing that the chips
@@ -194,6 +195,8 @@ impl Network for PacketNetwork {
         if self.closes == Closes::AtOnce {
             self.lines.ask_to_close();
         }
+        // Before anything happens, so that it knows of all that does: links may fail first.
+        self.lines.close_if_asked();
         if context.timeline.is_some() {
             self.lines.keep_spans();
         }

@@ -5,11 +5,15 @@
 //! A wheel of buckets, each a fraction of a packet long: an event is dropped into its bucket, and a
 //! bucket is sorted when its turn comes. What is further away than the wheel reaches waits in a
 //! heap, deadlines above all.
+//!
+//! The run's own queue is `tier6_des::Agenda`. It is another one: of events at one instant it gives
+//! that first which was added first, and here the order of adding must not count.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::fine::Fine;
+use super::train::Mark;
 
 /// Something to look at in the network; what was true when it was written down may have changed,
 /// so each is checked when its time comes.
@@ -27,8 +31,8 @@ pub(crate) enum Event {
     Sent(u32),
     /// A flight's last byte has arrived at one of its ends.
     Arrived(u32, u32),
-    /// A flight's packet has arrived; twice its number, and one more if it is marked.
-    Delivered(u32, u32),
+    /// A flight's packet has arrived.
+    Delivered(u32, u32, Mark),
     /// An answer is back at its sender.
     Answer(u32),
     /// The scanner of the chip behind a link visits a queue pair.
@@ -138,15 +142,20 @@ impl Calendar {
 
     /// Gives the turn to an earlier bucket, to which something comes after all.
     fn turn_back(&mut self, bucket: u64) {
-        let was = std::mem::replace(&mut self.at, bucket);
-        // What the wheel held beyond its reach from here.
-        for ahead in (was + 1)..was.saturating_add(BUCKETS) {
-            let place = (ahead % BUCKETS) as usize;
-            if ahead - bucket >= BUCKETS && self.held[place / 64] >> (place % 64) & 1 == 1 {
+        // What the wheel held beyond its reach from there.
+        let mut held = self.next_held(self.at);
+        while let Some(ahead) = held {
+            if ahead - bucket >= BUCKETS {
+                let place = (ahead % BUCKETS) as usize;
                 self.far.extend(self.wheel[place].drain(..));
                 self.held[place / 64] &= !(1 << (place % 64));
             }
+            // The wheel ends where it began.
+            held = self
+                .next_held(ahead)
+                .filter(|next| *next - self.at < BUCKETS);
         }
+        let was = std::mem::replace(&mut self.at, bucket);
         for entry in std::mem::take(&mut self.due) {
             self.put(was, entry);
         }
@@ -185,7 +194,7 @@ impl Calendar {
 
     /// Gives the turn to the next bucket that holds something.
     fn advance(&mut self) -> Option<()> {
-        let near = self.next_held();
+        let near = self.next_held(self.at);
         let far = self
             .far
             .peek()
@@ -206,9 +215,10 @@ impl Calendar {
         Some(())
     }
 
-    /// Returns the next bucket of the wheel that holds something.
-    fn next_held(&self) -> Option<u64> {
-        let start = self.at + 1;
+    /// Returns the first bucket of the wheel behind one that holds something.
+    fn next_held(&self, bucket: u64) -> Option<u64> {
+        // Behind the last bucket of all there is none.
+        let start = bucket.checked_add(1)?;
         let from = (start % BUCKETS) as usize;
         let words = self.held.len();
         // The first word twice: what of it is before the start comes last.
@@ -220,10 +230,11 @@ impl Calendar {
             } else if ahead == words {
                 bits &= !(u64::MAX << (from % 64));
             }
-            (bits != 0).then(|| {
-                let place = 64 * word as u64 + u64::from(bits.trailing_zeros());
-                start + (place + BUCKETS - start % BUCKETS) % BUCKETS
-            })
+            if bits == 0 {
+                return None;
+            }
+            let place = 64 * word as u64 + u64::from(bits.trailing_zeros());
+            start.checked_add((place + BUCKETS - start % BUCKETS) % BUCKETS)
         })
     }
 
@@ -286,5 +297,22 @@ mod tests {
                 now = expected.map_or(now, |(time, _)| time);
             }
         }
+    }
+
+    /// Where packets take no time, buckets are so short that they have no numbers after 4 ms.
+    #[test]
+    fn the_last_bucket_takes_all_that_is_later() {
+        let mut calendar = Calendar::new(Fine::ZERO);
+        let at = |ms: u64| Fine::from(SimTime::from_ps(ms * 1_000_000_000));
+        for ms in [7, 5, 6] {
+            calendar.add(at(ms), Event::Decide(0));
+        }
+        assert_eq!(calendar.pop(), Some((at(5), Event::Decide(0))));
+        calendar.add(at(4), Event::Decide(1));
+        calendar.add(at(6), Event::Decide(1));
+        let rest = std::iter::from_fn(|| calendar.pop());
+        let order = [(4, 1), (6, 0), (6, 1), (7, 0)];
+        let expected = order.map(|(ms, server)| (at(ms), Event::Decide(server)));
+        assert_eq!(rest.collect::<Vec<_>>(), expected);
     }
 }

@@ -13,9 +13,12 @@
 //! The order of packets that are ready in one instant is that of the inputs they came by, and
 //! what chips hand over in one picosecond comes after everything else in it.
 
+mod answers;
 mod closed;
 mod ends;
 mod link;
+mod notices;
+mod recall;
 mod report;
 mod sender;
 
@@ -23,12 +26,11 @@ use tier6_units::{ByteTime, SimTime};
 
 use super::calendar::{Calendar, Event};
 use super::control::Control;
-use super::ends::Answer;
 use super::fine::Fine;
 use super::flight::{Arrivals, Care, Errand, Flight, Framing};
 use super::route::{Hop, HopPlan, Intake, Join, Route};
 use super::server::{Halt, Server};
-use super::train::{Mark, Slot};
+use super::train::Slot;
 use crate::network::{Message, MessageId, Notice};
 use crate::{Channels, Class};
 
@@ -375,9 +377,8 @@ impl Lines {
         match event {
             Event::Sent(number) => return self.sent(number, time),
             Event::Arrived(number, leaf) => return self.arrived(number, leaf, time),
-            Event::Delivered(number, packet) => {
-                let mark = [Mark::None, Mark::Congested][packet as usize % 2];
-                return self.delivered(number, packet / 2, mark);
+            Event::Delivered(number, packet, mark) => {
+                return self.delivered(number, packet, mark);
             }
             Event::Answer(at) => return self.answered(at),
             Event::Deadline(number) => return self.deadline(number),
@@ -396,103 +397,6 @@ impl Lines {
             Event::Fail(server) => self.fail_now(server),
         }
         None
-    }
-
-    fn sent(&mut self, number: u32, time: Fine) -> Option<Notice> {
-        let flight = &mut self.flights[number as usize];
-        if flight.sent != Some(time) {
-            return None;
-        }
-        flight.sent = None;
-        let (leader, source) = (flight.leader, self.hops[flight.source as usize]);
-        if flight.ends.is_none() {
-            self.pump(source.slot).leave(number);
-        }
-        let number = leader;
-        let leader = &mut self.flights[number as usize];
-        leader.unsent -= 1;
-        if leader.errand == Errand::Message {
-            return (leader.unsent == 0).then_some(Notice::Sent(leader.name));
-        }
-        self.forget_if_done(number);
-        None
-    }
-
-    fn arrived(&mut self, number: u32, leaf: u32, time: Fine) -> Option<Notice> {
-        let flight = &mut self.flights[number as usize];
-        if *flight.arrivals.at(leaf) != Some(time) {
-            return None;
-        }
-        *flight.arrivals.at(leaf) = None;
-        let leader = flight.leader;
-        self.whole(leader)
-    }
-
-    /// Notes that one end has a message whole; tells the chips when all have.
-    fn whole(&mut self, number: u32) -> Option<Notice> {
-        let leader = &mut self.flights[number as usize];
-        leader.unarrived -= 1;
-        let (left, name, errand) = (leader.unarrived, leader.name, leader.errand);
-        self.forget_if_done(number);
-        if let Errand::Answer(at) = errand {
-            return self.answered(at);
-        }
-        (left == 0).then_some(Notice::Arrived(name))
-    }
-
-    /// Forgets a message that has arrived and of which nothing is under way.
-    fn forget_if_done(&mut self, number: u32) {
-        let leader = &mut self.flights[number as usize];
-        if leader.unarrived > 0 || leader.unretired > 0 || leader.unsent > 0 {
-            return;
-        }
-        let others = std::mem::take(&mut leader.others);
-        if !others.is_empty() {
-            self.joins.iter_mut().for_each(|join| join.forget(number));
-        }
-        self.spare.push(number);
-        self.spare.extend(others);
-    }
-
-    /// Returns whether the next event is a notice that still holds.
-    pub(crate) fn next_is_notice(&mut self) -> bool {
-        match self.calendar.peek() {
-            Some((time, Event::Sent(flight))) => self.flights[flight as usize].sent == Some(time),
-            Some((time, Event::Arrived(flight, leaf))) => {
-                *self.flights[flight as usize].arrivals.at(leaf) == Some(time)
-            }
-            Some((_, Event::Delivered(flight, packet))) => self.may_be_whole(flight, packet / 2),
-            Some((_, Event::Answer(at))) => self.may_give_up(at),
-            Some((_, Event::Deadline(_))) => true,
-            None
-            | Some((
-                _,
-                Event::Decide(_)
-                | Event::Admit(_)
-                | Event::Credit(..)
-                | Event::Pause(_)
-                | Event::Resume(_)
-                | Event::Visit(_)
-                | Event::Raise(_)
-                | Event::Fail(_),
-            )) => false,
-        }
-    }
-
-    /// Returns whether a message may be whole with a packet.
-    fn may_be_whole(&self, number: u32, packet: u32) -> bool {
-        let flight = &self.flights[number as usize];
-        let receiver = flight.ends.as_ref().map(|ends| &ends.receiver);
-        receiver.is_none_or(|receiver| receiver.would_end(packet.into(), flight.packets.into()))
-    }
-
-    /// Returns whether a sender may give up with an answer.
-    fn may_give_up(&self, at: u32) -> bool {
-        let answers = self.control.as_ref().map(|control| &control.answers);
-        answers.is_none_or(|answers| match answers[at as usize].1 {
-            Answer::Nak(_) => true,
-            Answer::Ack(_) | Answer::Credits(_) | Answer::Congestion => false,
-        })
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Train {
 }
 
 /// Whether packets carry a congestion mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     None,
     Congested,

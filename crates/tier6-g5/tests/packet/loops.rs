@@ -4,9 +4,10 @@ use tier6_g5::{
     AckMerge, CreditScope, Credits, Dcqcn, Ecn, EcnCurve, Fault, G5Parameters, RateControl, RcLink,
     Recovery,
 };
+use tier6_system::ChipId;
 use tier6_units::SimTime;
 
-use super::drive::{OVERHEAD, SEGMENT, drive, framed, send, star, us};
+use super::drive::{OVERHEAD, SEGMENT, Send, drive, framed, send, star, us};
 
 /// What a frame takes on a link of 50 GB/s, in picoseconds.
 const FRAME: u64 = 20 * (SEGMENT + OVERHEAD) as u64;
@@ -257,4 +258,24 @@ fn two_senders_settle_near_half_each() {
     let slowdown = outcome.last().ps() as f64 / ideal;
     assert!((1.0..2.0).contains(&slowdown), "{slowdown}");
     assert!(outcome.last() > us(1000));
+}
+
+/// A link that fails is an event before any traffic; it is no reason to doubt the traffic.
+#[test]
+fn a_failure_before_the_first_message_changes_nothing() {
+    let topology = star(4);
+    let idle = topology.links_from(topology.chip_vertex(ChipId::new(3)))[0];
+    let parameters = with_link(|link| link.window = 100);
+    let at = us(1);
+    let sends = [0, 1].map(|from| Send {
+        at,
+        ..send(from, 2, 1 << 20)
+    });
+    let whole = drive(&topology, &parameters, &[], 1, &sends);
+    let failed = Fault::FailedLink {
+        link: idle,
+        at: SimTime::ZERO,
+    };
+    let outcome = drive(&topology, &parameters, &[failed], 1, &sends);
+    assert_eq!(outcome.arrived, whole.arrived);
 }

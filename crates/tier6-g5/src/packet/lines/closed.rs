@@ -40,7 +40,7 @@ impl Lines {
     }
 
     /// Closes the loop if it was asked for: from now on every packet is handled by itself.
-    pub(super) fn close_if_asked(&mut self) {
+    pub(in crate::packet) fn close_if_asked(&mut self) {
         let Some(control) = &mut self.control else {
             return;
         };
@@ -343,7 +343,8 @@ impl Lines {
             return time;
         }
         let periods = time.count_up(period);
-        period.times(periods)
+        // Where they are too many to count, at once.
+        period.times(periods).max(time)
     }
 
     /// Does what a packet that begins to be served means for buffers and credits, and says whether

@@ -1,4 +1,4 @@
-//! What a link serves, and what it takes back.
+//! What a link serves.
 
 use tier6_units::ByteTime;
 
@@ -9,7 +9,7 @@ use crate::packet::control::Stop;
 use crate::packet::fine::Fine;
 use crate::packet::flight::{Care, Flight};
 use crate::packet::route::{Hop, Intake};
-use crate::packet::server::{Halt, Head, Server, Serving};
+use crate::packet::server::{Halt, Head, Serving};
 use crate::packet::train::{Mark, Room, Slot, Train};
 use crate::paxi::CLASSES;
 use crate::rc_link::Transmission;
@@ -66,106 +66,6 @@ impl Lines {
         if server.due.is_none_or(|due| time < due) {
             server.due = Some(time);
             self.calendar.add(time, Event::Decide(number));
-        }
-    }
-
-    /// Takes back what a server would serve after a packet that it has learnt of.
-    fn cut(&mut self, server: u32, head: Head) {
-        let Server { serving, free, .. } = self.servers[server as usize];
-        let Some(serving) = serving.filter(|serving| serving.count > 1 && free > head.ready) else {
-            return;
-        };
-        let slot = &self.slots[serving.slot as usize];
-        let train = &slot.trains[0];
-        let mut keep = train.before(head.ready);
-        if slot.tie < head.tie && keep < serving.count && train.ready_at(keep) == head.ready {
-            keep += 1;
-        }
-        if keep < serving.count {
-            self.shorten(server, keep.max(1));
-        }
-    }
-
-    /// Lets a server serve only so many packets of those it has chosen; one at least.
-    fn shorten(&mut self, server: u32, keep: u32) {
-        let number = server;
-        let server = &mut self.servers[server as usize];
-        let serving = server
-            .serving
-            .as_mut()
-            .expect("Invariant: it serves what is cut");
-        let excess = serving.count - keep;
-        let flight = &mut self.flights[serving.flight as usize];
-        let (payload, wire) = flight.bytes(serving.first + keep, excess);
-        server.tally.packets -= u64::from(excess);
-        server.tally.payload_bytes -= payload;
-        server.tally.wire_bytes -= wire;
-        server.tally.busy = server.tally.busy - Fine::of(serving.byte, wire);
-        let last = Fine::of(serving.byte, flight.full_wire());
-        server.free = serving.start + serving.gap.times(keep - 1) + last;
-        let hop = self.hops[serving.hop as usize];
-        if hop.next.0 == hop.next.1 {
-            flight.reached -= excess;
-        }
-        if flight.ends(serving.first, serving.count) {
-            if serving.hop == flight.source {
-                flight.sent = None;
-            }
-            if hop.next.0 == hop.next.1 {
-                *flight.arrivals.at(hop.leaf) = None;
-            }
-        }
-        serving.count = keep;
-        let serving = *serving;
-        if server.has_heads() {
-            self.schedule(number, Fine::ZERO);
-        }
-        for branch in hop.next.0..hop.next.1 {
-            let next = self.branches[branch as usize];
-            self.take_back(serving, next, excess);
-        }
-    }
-
-    /// Takes the last packets back that were handed to a hop, of which none has arrived.
-    fn take_back(&mut self, serving: Serving, hop: u32, excess: u32) {
-        let Hop { slot, intake, .. } = self.hops[hop as usize];
-        let leader = self.flights[serving.flight as usize].leader;
-        match intake {
-            Intake::Single => self.truncate(slot, serving.flight, excess),
-            Intake::Join(join) => {
-                let join = &mut self.joins[join as usize];
-                let taken = join.truncate(leader, serving.hop, excess);
-                if taken > 0 {
-                    self.truncate(slot, leader, taken);
-                }
-            }
-        }
-    }
-
-    /// Takes the last packets of a flight in an input back, of which none has arrived.
-    pub(super) fn truncate(&mut self, slot: u32, flight: u32, mut excess: u32) {
-        let number = slot;
-        let mut at = self.slots[slot as usize].trains.len();
-        while excess > 0 {
-            let Slot { server, trains, .. } = &mut self.slots[slot as usize];
-            let server = *server;
-            at = (0..at)
-                .rev()
-                .find(|at| trains[*at].flight == flight)
-                .expect("Invariant: what is taken back was announced");
-            let taken = excess.min(trains[at].count);
-            trains[at].count -= taken;
-            excess -= taken;
-            let count = trains[at].count;
-            if count == 0 {
-                trains.remove(at);
-            } else if at == 0
-                && let Some(serving) = self.servers[server as usize].serving
-                && serving.slot == number
-                && serving.count > count
-            {
-                self.shorten(server, count);
-            }
         }
     }
 
@@ -254,20 +154,6 @@ impl Lines {
     pub(super) fn fail_now(&mut self, server: u32) {
         self.servers[server as usize].halt = Halt::Failed;
         self.keep_what_has_begun(server);
-    }
-
-    /// Takes back what a server has chosen and not begun.
-    pub(super) fn keep_what_has_begun(&mut self, server: u32) {
-        let Server { serving, free, .. } = self.servers[server as usize];
-        if let Some(serving) = serving.filter(|serving| serving.count > 1 && free > self.now) {
-            let begun = self.now.saturating_sub(serving.start).count_up(serving.gap);
-            let begun = begun.clamp(1, serving.count);
-            if begun < serving.count {
-                self.shorten(server, begun);
-                // The rest waits in its input again, where nobody else may make the link look.
-                self.schedule(server, Fine::ZERO);
-            }
-        }
     }
 
     /// Takes what was served out of its input.
@@ -403,8 +289,7 @@ impl Lines {
         let flight = &mut self.flights[row.flight as usize];
         flight.reached += row.count;
         if flight.ends.is_some() {
-            let marked = u32::from(mark == Mark::Congested);
-            let event = Event::Delivered(row.flight, 2 * row.first + marked);
+            let event = Event::Delivered(row.flight, row.first, mark);
             self.calendar.add(time, event);
         } else if flight.ends(row.first, row.count) && flight.care != Care::Broken {
             *flight.arrivals.at(leaf) = Some(time);
