@@ -11,6 +11,7 @@ use crate::{AckMerge, RcLink, Recovery};
 #[derive(Debug, Clone)]
 pub struct RcReceiver {
     space: SequenceSpace,
+    window: u32,
     merge: AckMerge,
     expected: u64,
     /// One more than the last frame seen, taken or not.
@@ -93,6 +94,7 @@ impl RcReceiver {
     pub fn new(link: &RcLink) -> Self {
         Self {
             space: SequenceSpace::new(link.sequence_bits),
+            window: link.window,
             merge: link.ack,
             expected: 0,
             seen: 0,
@@ -107,7 +109,7 @@ impl RcReceiver {
 
     /// Takes a frame off the wire.
     pub fn on_frame(&mut self, sequence: Sequence, urgency: Urgency) -> Reaction {
-        let number = self.space.nearest(sequence, self.expected);
+        let number = self.number_of(sequence);
         if self.early.is_some() {
             return self.on_frame_in_any_order(number, urgency);
         }
@@ -134,6 +136,17 @@ impl RcReceiver {
                 count: 1,
             }),
         }
+    }
+
+    /// Returns the number of a frame: the nearest to that expected that has its sequence number. A
+    /// go-back-N window may be larger than half of what sequence numbers tell apart; then, behind a
+    /// gap, a frame is taken for one of the window that begins with the gap.
+    fn number_of(&self, sequence: Sequence) -> u64 {
+        let ahead = self.space.ahead(sequence, self.expected);
+        if self.gap == Gap::Reported && ahead < self.window {
+            return self.expected + u64::from(ahead);
+        }
+        self.space.nearest(sequence, self.expected)
     }
 
     fn on_frame_in_any_order(&mut self, number: u64, urgency: Urgency) -> Reaction {
@@ -182,8 +195,8 @@ impl RcReceiver {
         pending.then(|| self.space.of(self.expected))
     }
 
-    /// Returns whether all frames before `end` are there may be there once frame `number` is: never
-    /// wrong when it denies it.
+    /// Returns whether all frames before `end` may be there once frame `number` is; when it says no,
+    /// they are not.
     pub fn would_end(&self, number: u64, end: u64) -> bool {
         let seen = match &self.early {
             None => number + 1,
@@ -274,6 +287,31 @@ mod tests {
         match reaction {
             Reaction::Gap { nak } => nak.is_some(),
             other => panic!("expected a gap, found {other:?}"),
+        }
+    }
+
+    /// A window of all but one of the numbers: its far end looks like what is behind the gap.
+    #[test]
+    fn the_far_end_of_a_large_window_is_a_gap() {
+        let mut receiver = receiver(|link| {
+            link.sequence_bits = 4;
+            link.window = 15;
+            link.recovery = Recovery::GoBackN;
+        });
+        // The first frame is lost, and once more when the sender has gone back.
+        for _ in 0..2 {
+            for number in 1..15 {
+                let nak = (number == 1).then_some(Missing {
+                    first: Sequence(0),
+                    count: 1,
+                });
+                let reaction = receiver.on_frame(Sequence(number), Urgency::Merge);
+                assert_eq!(reaction, Reaction::Gap { nak }, "{number}");
+            }
+        }
+        for number in 0..15 {
+            let reaction = receiver.on_frame(Sequence(number), Urgency::Merge);
+            assert!(matches!(reaction, Reaction::Take { .. }), "{number}");
         }
     }
 
