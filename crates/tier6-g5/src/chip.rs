@@ -289,11 +289,22 @@ impl Chips<'_> {
         self.seat_of(job, rank.unwrap_or(RankId(0)))
     }
 
+    /// Returns how sender and receiver of a transfer agree; first only on a send between chips.
+    fn handshake_of(&self, job: u32, transfer: &Transfer) -> Handshake {
+        match self.program(job).handshake() {
+            Handshake::Rendezvous
+                if matches!(transfer.route, Route::Send { .. })
+                    && !self.is_local(job, transfer) =>
+            {
+                Handshake::Rendezvous
+            }
+            Handshake::Rendezvous | Handshake::Eager => Handshake::Eager,
+        }
+    }
+
     /// Says whether sender and receiver agree on a transfer first.
     fn is_rendezvous(&self, job: u32, transfer: &Transfer) -> bool {
-        self.program(job).handshake() == Handshake::Rendezvous
-            && matches!(transfer.route, Route::Send { .. })
-            && !self.is_local(job, transfer)
+        self.handshake_of(job, transfer) == Handshake::Rendezvous
     }
 
     /// Says whether a transfer stays on one chip and crosses no link.

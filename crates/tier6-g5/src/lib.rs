@@ -12,6 +12,7 @@
 mod account;
 mod cdma;
 mod chip;
+mod circle;
 pub mod congestion;
 mod fabric;
 mod fault;

@@ -10,13 +10,13 @@ use tier6_collective::Collective;
 use tier6_system::{ChipId, LinkId};
 use tier6_units::{ByteTime, SimTime};
 
+use super::conclude::rounding;
 use crate::chip::{Chips, JobState};
 use crate::{Fabric, Purpose, Switches};
 
 /// Returns what a job undercuts, if it does.
 pub(super) fn undercut(chips: &Chips<'_>, fabric: &Fabric<'_>) -> Option<String> {
-    // Every message may end half a picosecond early.
-    let rounding = SimTime::from_ps(chips.totals.messages);
+    let rounding = rounding(chips);
     chips.jobs.iter().find_map(|job| {
         let purpose = job.program.purpose()?;
         let least = least(purpose, &chips_of(chips, job)?, fabric)?;

@@ -23,9 +23,6 @@ pub(crate) struct Ended {
     pub(crate) timeline: Option<Timeline>,
 }
 
-/// A link cannot have been busy longer than the run, but for the rounding of its packets.
-const BUSY_TOLERANCE: SimTime = SimTime::from_ps(1_000_000);
-
 /// Sums up, and checks what must hold at the end.
 pub(crate) fn conclude<N: Network>(
     mut chips: Chips<'_>,
@@ -94,9 +91,14 @@ fn audit(
     if sent != arrived {
         return Some(format!("{sent} bytes were sent and {arrived} arrived"));
     }
-    let most = hardware + BUSY_TOLERANCE;
+    let most = hardware + rounding(chips);
     let over = links.iter().find(|(_, account)| account.busy > most);
     over.map(|(link, account)| format!("link {link} was busy for {} of {hardware}", account.busy))
+}
+
+/// Returns how much earlier than its bytes take a run may end: messages come at whole picoseconds.
+pub(super) fn rounding(chips: &Chips<'_>) -> SimTime {
+    SimTime::from_ps(chips.totals.messages)
 }
 
 /// Returns the steps of the critical path, the slices of a transfer as one.
@@ -189,12 +191,11 @@ fn bottleneck(
     ]
     .into_iter()
     .rev()
-    .max_by_key(|(_, part)| *part)
-    .map_or(("", SimTime::ZERO), |largest| largest);
+    .max_by_key(|(_, part)| *part);
+    let (what, part) = largest.expect("Invariant: one of four parts is the largest");
     let sentence = format!(
-        "{carried}; of the critical path {:.0} % is {}.",
-        100.0 * share(largest.1),
-        largest.0,
+        "{carried}; of the critical path {:.0} % is {what}.",
+        100.0 * share(part),
     );
     Bottleneck {
         link: Some(*link),

@@ -1,10 +1,10 @@
 //! From arrived to complete, and who is told.
 
-use tier6_collective::{Follow, Handshake, Op, RankId, Route, TransferId};
+use tier6_collective::{Follow, Handshake, Op, Route, TransferId};
 use tier6_units::SimTime;
 
-use super::pending::Part;
-use super::rendezvous::Side;
+use super::pending::{Extent, Part};
+use super::rendezvous::{Completed, Side, receiver};
 use super::{ChipEvent, Chips, FlightId, Node};
 use crate::FabricError;
 use crate::account::{Chain, Doing};
@@ -12,6 +12,9 @@ use crate::network::{Network, Responses};
 use crate::program::{Dependency, queue_of};
 use crate::run::World;
 use crate::{Span, Track};
+
+/// Why a memory at work has a rank: what switches reduce is only written.
+const SENDS_ONLY: &str = "Invariant: only sends are local or reduced by their receiver";
 
 impl Chips<'_> {
     /// The last byte is at the receiver.
@@ -61,11 +64,11 @@ impl Chips<'_> {
         let now = world.now();
         let flight = &self.flights[id];
         let (node, bytes) = (flight.node, flight.bytes);
-        let receiver = match flight.route {
-            Route::Send { dst, .. } if flight.op == Op::Reduce => Some(dst),
-            _ => None,
+        let reduces_at = match flight.op {
+            Op::Reduce => receiver(flight.route),
+            Op::Copy => None,
         };
-        if let Some(rank) = receiver {
+        if let Some(rank) = reduces_at {
             let seat = self.seat_of(node.job, rank);
             let enters = self.seats[seat as usize].enters;
             let work = self.memory.reduce.of_bytes(bytes);
@@ -88,12 +91,7 @@ impl Chips<'_> {
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
         let flight = self.flights[id];
-        let rank = match flight.route {
-            Route::Send { dst, .. } => dst,
-            Route::Multicast { .. } | Route::LoadReduce { .. } | Route::Aggregate { .. } => {
-                RankId(0)
-            }
-        };
+        let rank = receiver(flight.route).expect(SENDS_ONLY);
         let seat = self.seat_of(flight.node.job, rank);
         self.clock(seat).end(Doing::Reducing, world.now());
         if flight.path.is_some() {
@@ -134,12 +132,7 @@ impl Chips<'_> {
             return;
         }
         self.flights[id].nominal.reduce = work;
-        let rank = match flight.route {
-            Route::Send { dst, .. } => dst,
-            Route::Multicast { .. } | Route::LoadReduce { .. } | Route::Aggregate { .. } => {
-                RankId(0)
-            }
-        };
+        let rank = receiver(flight.route).expect(SENDS_ONLY);
         let seat = self.seat_of(flight.node.job, rank);
         let done = self.hardware_of(seat).use_memory(now, work);
         self.clock(seat).begin(Doing::Reducing, now);
@@ -162,15 +155,9 @@ impl Chips<'_> {
         let Node { job, transfer, .. } = node;
         let chain = flight.chain_at_receiver(now);
         debug_assert_eq!(chain.parts.total(), now, "parts sum to the time");
-        let is_whole = slices == 1 || {
-            let pending = &mut self.jobs[job as usize].pending;
-            let is_last = pending.add(transfer, Part::Complete) == slices;
-            if is_last {
-                pending.forget(transfer, Part::Complete);
-            }
-            is_last
-        };
-        if is_whole {
+        let pending = &mut self.jobs[job as usize].pending;
+        let extent = pending.add_slice(transfer, Part::Complete, slices);
+        if extent == Extent::Whole {
             self.count(&route, job, seat, chain, now);
         }
         let side = match handshake {
@@ -178,8 +165,14 @@ impl Chips<'_> {
             Handshake::Rendezvous => Side::Receiver,
         };
         self.release(id);
-        self.tell(node, is_whole, side, chain, world)?;
-        if handshake == Handshake::Rendezvous && is_whole {
+        let completed = Completed {
+            node,
+            extent,
+            side,
+            chain,
+        };
+        self.tell(completed, world)?;
+        if handshake == Handshake::Rendezvous && extent == Extent::Whole {
             let body = self.program(job).transfer(transfer);
             self.receive_over(job, &body, chain, world)?;
         }
@@ -215,15 +208,18 @@ impl Chips<'_> {
         }
     }
 
-    /// Tells those who wait for a slice, or for its transfer when it `is_whole`.
+    /// Tells those who wait for a slice, and for its transfer when that is whole.
     pub(super) fn tell<N: Network>(
         &mut self,
-        node: Node,
-        is_whole: bool,
-        side: Side,
-        chain: Chain,
+        completed: Completed,
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
+        let Completed {
+            node,
+            extent,
+            side,
+            chain,
+        } = completed;
         let mut told = std::mem::take(&mut self.told);
         told.clear();
         let program = self.jobs[node.job as usize].program;
@@ -231,13 +227,13 @@ impl Chips<'_> {
         for &Dependency { transfer, follows } in &told {
             let part = match follows {
                 Follow::Slices => Part::Slice(node.slice),
-                Follow::Complete if is_whole => Part::Whole,
+                Follow::Complete if extent == Extent::Whole => Part::Whole,
                 Follow::Complete => continue,
             };
             if side == Side::Both {
                 self.met(node.job, transfer, part, chain, world)?;
             } else {
-                self.met_at(side, node, transfer, part, is_whole, chain, world)?;
+                self.met_at(completed, transfer, part, world)?;
             }
         }
         self.told = told;

@@ -5,6 +5,7 @@ use tier6_units::SimTime;
 
 use super::engines::Waiting;
 use super::pending::Part;
+use super::route::PathFacts;
 use super::slices::Slices;
 use super::{
     ChipEvent, Chips, Flight, FlightId, HeadWait, Held, Node, Queue, QueueId, QueueOwner, SeatId,
@@ -40,7 +41,7 @@ impl Chips<'_> {
             }
             let transfer = self.program(node.job).transfer(node.transfer);
             if !self.may_send(node, &transfer) {
-                self.await_credit(queue, node.job, &transfer, world);
+                self.begin_credit_wait(queue, node.job, &transfer, world);
                 break;
             }
             if let Some(seat) = self.still_outside(node.job, &transfer) {
@@ -119,7 +120,7 @@ impl Chips<'_> {
         chain: Chain,
         world: &mut World<'_, '_, N>,
     ) -> Result<bool, FabricError> {
-        self.has_credit(queue, node.job, &transfer, world);
+        self.end_credit_wait(queue, node.job, &transfer, world);
         let seat = self.issuer(node.job, &transfer);
         let slices = Slices::of(self.program(node.job).grain(), transfer.bytes);
         let bytes = slices.bytes(node.slice);
@@ -143,22 +144,13 @@ impl Chips<'_> {
         } else {
             Some(self.path(node.job, seat, transfer.route, world)?)
         };
-        let cdma = &self.cdma;
-        let nominal = path.map_or_else(Nominal::default, |path| Nominal {
-            latency: cdma.start + path.latency,
-            transfer: path.byte_time.max(cdma.pace_of(engines)).of_bytes(bytes),
-            reduce: SimTime::ZERO,
-        });
+        let nominal = path.map_or_else(Nominal::default, |path| self.nominal(path, engines, bytes));
         let ready = world.now();
         let flight = Flight {
             node,
             route: transfer.route,
             op: transfer.op,
-            handshake: if self.is_rendezvous(node.job, &transfer) {
-                Handshake::Rendezvous
-            } else {
-                Handshake::Eager
-            },
+            handshake: self.handshake_of(node.job, &transfer),
             queue,
             seat,
             bytes,
@@ -167,7 +159,7 @@ impl Chips<'_> {
             nominal,
             engines,
             is_started: false,
-            start: cdma.start,
+            start: self.cdma.start,
             holds: 1,
             chain,
             ready,
@@ -182,6 +174,16 @@ impl Chips<'_> {
         self.advance(node, slices, queue);
         self.begin_flight(flight, world);
         Ok(true)
+    }
+
+    /// Returns what bytes would take along an unloaded path.
+    fn nominal(&self, path: PathFacts, engines: u32, bytes: u64) -> Nominal {
+        let byte_time = path.byte_time.max(self.cdma.pace_of(engines));
+        Nominal {
+            latency: self.cdma.start + path.latency,
+            transfer: byte_time.of_bytes(bytes),
+            reduce: SimTime::ZERO,
+        }
     }
 
     /// Sets a flight going: its copy in memory, its start, or at once its message.

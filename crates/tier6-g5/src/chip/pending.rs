@@ -25,6 +25,15 @@ pub(crate) enum Part {
     Answered,
 }
 
+/// How much of a transfer something is true of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// One slice, and others are to come.
+    Slice,
+    /// All of it, now.
+    Whole,
+}
+
 /// Counters by transfer and part.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -79,6 +88,17 @@ impl Pending {
         *count
     }
 
+    /// Counts one more of so many slices, and says whether it was the last of them.
+    pub(crate) fn add_slice(&mut self, transfer: TransferId, part: Part, slices: u32) -> Extent {
+        if slices > 1 {
+            if self.add(transfer, part) < slices {
+                return Extent::Slice;
+            }
+            self.forget(transfer, part);
+        }
+        Extent::Whole
+    }
+
     pub(crate) fn count(&self, transfer: TransferId, part: Part) -> u32 {
         if self.counts.is_empty() {
             return 0;
@@ -97,6 +117,21 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_slice_makes_a_transfer_whole() {
+        let mut pending = Pending::default();
+        let transfer = TransferId(7);
+        for _ in 0..2 {
+            let extents = [0; 3].map(|_| pending.add_slice(transfer, Part::Complete, 3));
+            assert_eq!(extents, [Extent::Slice, Extent::Slice, Extent::Whole]);
+        }
+        assert_eq!(
+            pending.add_slice(transfer, Part::Answered, 1),
+            Extent::Whole
+        );
+        assert_eq!(pending.count(transfer, Part::Answered), 0);
+    }
 
     #[test]
     fn parts_are_counted_apart() {

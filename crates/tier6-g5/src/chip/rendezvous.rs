@@ -7,16 +7,15 @@
 //! many receives posted; the others queue.
 
 use tier6_collective::{Handshake, RankId, Route, Transfer, TransferId};
+use tier6_units::SimTime;
 
-use super::pending::Part;
+use super::pending::{Extent, Part};
 use super::{ChipEvent, Chips, FlightId, HeadWait, Held, Node, QueueId};
 use crate::FabricError;
 use crate::PathRequest;
 use crate::account::{Chain, Doing};
 use crate::network::Network;
-
 use crate::run::World;
-use tier6_units::SimTime;
 
 /// Where something is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +26,16 @@ pub(crate) enum Side {
     Sender,
     /// At the receiver: it knows that all is written.
     Receiver,
+}
+
+/// What is complete, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Completed {
+    pub(super) node: Node,
+    pub(super) extent: Extent,
+    pub(super) side: Side,
+    /// The way until it was.
+    pub(super) chain: Chain,
 }
 
 /// Returns the side of a transfer on which a rank is, if it takes part.
@@ -41,8 +50,9 @@ fn side_of(transfer: &Transfer, rank: RankId, group_has: impl Fn() -> bool) -> O
     }
 }
 
-const fn receiver(transfer: &Transfer) -> Option<RankId> {
-    match transfer.route {
+/// Returns the rank to which a route sends; `None` for routes through groups.
+pub(super) const fn receiver(route: Route) -> Option<RankId> {
+    match route {
         Route::Send { dst, .. } => Some(dst),
         Route::Multicast { .. } | Route::LoadReduce { .. } | Route::Aggregate { .. } => None,
     }
@@ -67,7 +77,7 @@ impl Chips<'_> {
         let program = self.jobs[job as usize].program;
         let mut asked = Vec::new();
         program.dependencies(id, &mut asked);
-        let Some(rank) = receiver(&program.transfer(id)) else {
+        let Some(rank) = receiver(program.transfer(id).route) else {
             return 0;
         };
         let touching = asked
@@ -89,17 +99,19 @@ impl Chips<'_> {
     }
 
     /// Something is complete on one side: tells a transfer that waits for it, and its receive.
-    #[expect(clippy::too_many_arguments, reason = "one call, with what it was told")]
     pub(super) fn met_at<N: Network>(
         &mut self,
-        side: Side,
-        node: Node,
+        completed: Completed,
         waiting: TransferId,
         part: Part,
-        is_whole: bool,
-        chain: Chain,
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
+        let Completed {
+            node,
+            extent,
+            side,
+            chain,
+        } = completed;
         let body = self.program(node.job).transfer(waiting);
         // Somebody who takes no part learns of it with the receiver.
         let seen_by = |rank: RankId| {
@@ -107,8 +119,8 @@ impl Chips<'_> {
                 .unwrap_or(Side::Receiver)
         };
         let sender = body.issuer().map_or(Side::Receiver, seen_by);
-        let receive = receiver(&body)
-            .filter(|_| is_whole && self.is_rendezvous(node.job, &body))
+        let receive = receiver(body.route)
+            .filter(|_| extent == Extent::Whole && self.is_rendezvous(node.job, &body))
             .and_then(|rank| self.side_of(node.job, node.transfer, rank));
         if receive == Some(side) {
             self.receive_met(node.job, waiting, chain, world)?;
@@ -145,7 +157,7 @@ impl Chips<'_> {
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
         let body = self.program(job).transfer(transfer);
-        let Some(rank) = receiver(&body) else {
+        let Some(rank) = receiver(body.route) else {
             return Ok(());
         };
         let seat = self.seat_of(job, rank);
@@ -194,7 +206,7 @@ impl Chips<'_> {
         chain: Chain,
         world: &mut World<'_, '_, N>,
     ) -> Result<(), FabricError> {
-        let Some(rank) = receiver(body) else {
+        let Some(rank) = receiver(body.route) else {
             return Ok(());
         };
         let seat = self.seat_of(job, rank);
@@ -216,15 +228,14 @@ impl Chips<'_> {
         let (seat, engines) = (flight.seat, flight.engines);
         let chain = flight.chain_at_receiver(now);
         self.free_threads(seat, engines, chain, world)?;
-        let is_whole = slices == 1 || {
-            let pending = &mut self.jobs[node.job as usize].pending;
-            let is_last = pending.add(node.transfer, Part::Answered) == slices;
-            if is_last {
-                pending.forget(node.transfer, Part::Answered);
-            }
-            is_last
+        let pending = &mut self.jobs[node.job as usize].pending;
+        let completed = Completed {
+            node,
+            extent: pending.add_slice(node.transfer, Part::Answered, slices),
+            side: Side::Sender,
+            chain,
         };
-        self.tell(node, is_whole, Side::Sender, chain, world)?;
+        self.tell(completed, world)?;
         let forth = path.map_or(SimTime::ZERO, |path| world.fabric.latency(path));
         self.flights[id].nominal.latency += forth;
         world.at(now + forth, ChipEvent::Written(id));
@@ -251,7 +262,7 @@ impl Chips<'_> {
     }
 
     /// The head of a queue waits for nothing but its credit.
-    pub(super) fn await_credit<N: Network>(
+    pub(super) fn begin_credit_wait<N: Network>(
         &mut self,
         queue: QueueId,
         job: u32,
@@ -266,7 +277,7 @@ impl Chips<'_> {
     }
 
     /// The head of a queue waits for its credit no longer.
-    pub(super) fn has_credit<N: Network>(
+    pub(super) fn end_credit_wait<N: Network>(
         &mut self,
         queue: Option<QueueId>,
         job: u32,

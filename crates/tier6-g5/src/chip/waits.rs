@@ -8,6 +8,7 @@ use tier6_collective::{Route, TransferId};
 
 use super::pending::Part;
 use super::{Chips, Held, QueueId};
+use crate::circle::circle;
 use crate::network::Network;
 use crate::program::queue_of;
 use crate::{Fabric, Wait};
@@ -83,12 +84,18 @@ impl Chips<'_> {
                 open[id.index()] = true;
             }
         }
-        let mut asked = Vec::new();
-        for id in (0..program.transfers()).map(TransferId) {
-            asked.clear();
-            program.dependencies(id, &mut asked);
-            if asked.iter().any(|before| open[before.transfer.index()]) {
-                open[id.index()] = true;
+        // What waits for one of these is open too, whatever the order of the ids.
+        let ids = (0..program.transfers()).map(TransferId);
+        let mut found: Vec<_> = ids.filter(|id| open[id.index()]).collect();
+        let mut told = Vec::new();
+        while let Some(id) = found.pop() {
+            told.clear();
+            program.dependents(id, &mut told);
+            for waiting in told.iter().map(|dependent| dependent.transfer) {
+                if !open[waiting.index()] {
+                    open[waiting.index()] = true;
+                    found.push(waiting);
+                }
             }
         }
         open
@@ -164,36 +171,17 @@ impl Chips<'_> {
     /// Returns a cycle of waits, if there is one.
     fn cycle(&self, job: u32, open: &[bool]) -> Option<Vec<Wait>> {
         let before = self.predecessors(job, open);
-        // 0 unseen, 1 on the way, 2 done.
-        let mut seen = vec![0_u8; open.len()];
-        for start in (0..self.program(job).transfers()).map(TransferId) {
-            if !open[start.index()] || seen[start.index()] != 0 {
-                continue;
+        let id_of = |at| TransferId(u32::try_from(at).expect("Invariant: ids are u32"));
+        let around = circle(open.len(), |at| {
+            if !open[at] {
+                return Vec::new();
             }
-            let edges_of = |id: TransferId| self.edges(job, id, before[id.index()], open);
-            let mut way = vec![(start, edges_of(start))];
-            seen[start.index()] = 1;
-            while let Some((id, edges)) = way.last_mut() {
-                let Some(edge) = edges.pop() else {
-                    seen[id.index()] = 2;
-                    way.pop();
-                    continue;
-                };
-                match seen[edge.by.index()] {
-                    0 => {
-                        seen[edge.by.index()] = 1;
-                        way.push((edge.by, edges_of(edge.by)));
-                    }
-                    1 => {
-                        let first = way.iter().position(|(id, _)| *id == edge.by)?;
-                        let ids: Vec<_> = way[first..].iter().map(|(id, _)| *id).collect();
-                        return Some(self.tell_cycle(job, &ids, &before, open));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        None
+            // What it is behind comes first.
+            let edges = self.edges(job, id_of(at), before[at], open);
+            edges.iter().rev().map(|edge| edge.by.index()).collect()
+        })?;
+        let ids: Vec<_> = around.into_iter().map(id_of).collect();
+        Some(self.tell_cycle(job, &ids, &before, open))
     }
 
     fn tell_cycle(

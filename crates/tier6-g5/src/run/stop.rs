@@ -1,9 +1,10 @@
 //! A run that did not end by itself: why, and who waits for whom.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{Run, RunError};
 use crate::chip::Shape;
+use crate::circle::circle;
 use crate::network::Network;
 use crate::{RunStop, StopReason, Wait};
 
@@ -34,43 +35,24 @@ impl<N: Network> Run<'_, '_, '_, N> {
     }
 }
 
-/// Returns waits that go round in a circle, if some do: depth first, in order.
+/// Returns waits that go round in a circle, if some do.
 fn cycle(waits: &[Wait]) -> Option<Vec<Wait>> {
-    let mut from: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, wait) in waits.iter().enumerate() {
-        from.entry(&wait.who).or_default().push(index);
+    let mut from: BTreeMap<&str, Vec<&Wait>> = BTreeMap::new();
+    for wait in waits {
+        from.entry(&wait.who).or_default().push(wait);
     }
-    let mut finished: BTreeSet<&str> = BTreeSet::new();
-    for start in from.keys() {
-        // The way as waits taken, and how many of each place's waits have been tried.
-        let mut places = vec![(*start, 0_usize)];
-        let mut taken: Vec<usize> = Vec::new();
-        while let Some((place, tried)) = places.last_mut() {
-            let next = from.get(place).and_then(|waits| waits.get(*tried)).copied();
-            *tried += 1;
-            let Some(next) = next else {
-                finished.insert(place);
-                places.pop();
-                taken.pop();
-                continue;
-            };
-            let to = waits[next].for_whom.as_str();
-            if let Some(first) = places.iter().position(|(place, _)| *place == to) {
-                taken.push(next);
-                return Some(
-                    taken[first..]
-                        .iter()
-                        .map(|&index| waits[index].clone())
-                        .collect(),
-                );
-            }
-            if !finished.contains(to) {
-                places.push((to, 0));
-                taken.push(next);
-            }
-        }
-    }
-    None
+    let places: Vec<_> = from.into_iter().collect();
+    let place_of = |name: &str| places.binary_search_by_key(&name, |(name, _)| name).ok();
+    let around = circle(places.len(), |at| {
+        let waits = places[at].1.iter();
+        waits.filter_map(|wait| place_of(&wait.for_whom)).collect()
+    })?;
+    let next = around.iter().cycle().skip(1);
+    let taken = around.iter().zip(next).filter_map(|(&at, &next)| {
+        let mut waits = places[at].1.iter();
+        waits.find(|wait| wait.for_whom == places[next].0)
+    });
+    Some(taken.map(|wait| (*wait).clone()).collect())
 }
 
 #[cfg(test)]
