@@ -22,6 +22,10 @@ impl<P: Program> Relabelled<P> {
     /// Gives position p of a program the name `order[p]`; `None` when `order` does not name each
     /// rank once, or some transfer is not a send.
     pub fn new(program: P, order: &[u32]) -> Option<Self> {
+        let mut routes = (0..program.transfers()).map(|id| program.transfer(TransferId(id)).route);
+        if !routes.all(|route| matches!(route, Route::Send { .. })) {
+            return None;
+        }
         let ranks = program.ranks();
         let mut position = vec![None; ranks as usize];
         for (at, rank) in (0..ranks).zip(order) {
@@ -136,6 +140,13 @@ mod tests {
             }
             assert_eq!(sends, 3);
         }
+    }
+
+    #[test]
+    fn what_switches_serve_is_not_relabelled() {
+        let options = BuildOptions::new(4, Bytes::new(4096));
+        let served = build(Collective::AllReduce, Algorithm::Nvls, &options).unwrap();
+        assert!(Relabelled::new(Lowered::new(&served), &[2, 0, 3, 1]).is_none());
     }
 
     #[test]
