@@ -18,6 +18,7 @@ use crate::number::count;
 use crate::style::{Detail, Style, Tone};
 use findings::findings;
 use std::fmt::Write as _;
+use tier6_collective::Algorithm;
 use tier6_study::{Cell, Engine, ExperimentLine, ExperimentView, Outcome};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -32,6 +33,11 @@ pub fn experiments_table(outcomes: &[Outcome], style: Style, detail: Detail) -> 
                 let _ = writeln!(out, "{}\n", times_caption(view, engine));
                 out += &times(outcome, view, engine).text(style);
                 out.push('\n');
+            }
+        }
+        for view in outcome.experiment.views() {
+            if let Some(grid) = gains(outcome, view).filter(|_| detail == Detail::Wide) {
+                let _ = writeln!(out, "{}\n\n{}", gains_caption(outcome), grid.text(style));
             }
         }
         if let Some(grid) = comparison(outcome) {
@@ -82,6 +88,10 @@ pub fn experiments_markdown(outcomes: &[Outcome]) -> String {
                     sentence_case(&times_caption(view, engine))
                 );
                 out += &times(outcome, view, engine).markdown();
+            }
+            if let Some(grid) = gains(outcome, view) {
+                let head = sentence_case(&gains_caption(outcome));
+                let _ = write!(out, "\n## {head}\n\n{}", grid.markdown());
             }
         }
         if let Some(grid) = comparison(outcome) {
@@ -206,6 +216,45 @@ fn places(outcome: &Outcome, view: ExperimentView) -> Vec<u64> {
 
 /// Times by place, a column per line.
 fn times(outcome: &Outcome, view: ExperimentView, engine: Engine) -> Grid {
+    let lines = outcome.experiment.lines.clone();
+    by_place(outcome, view, engine, &lines, 1, |cell| {
+        Some(cell.time.get())
+    })
+}
+
+/// Time of the baseline over that of each line, by place, as the last engine has it; `None`
+/// without a baseline.
+fn gains(outcome: &Outcome, view: ExperimentView) -> Option<Grid> {
+    let experiment = &outcome.experiment;
+    let lines = experiment.lines.iter().copied();
+    let lines: Vec<_> = lines
+        .filter(|line| experiment.baseline_of(*line).is_some())
+        .collect();
+    let engine = *experiment.engines.last()?;
+    let grid = || {
+        by_place(outcome, view, engine, &lines, 2, |cell| {
+            outcome.speedup(cell)
+        })
+    };
+    (!lines.is_empty()).then(grid)
+}
+
+fn gains_caption(outcome: &Outcome) -> String {
+    let experiment = &outcome.experiment;
+    let baseline = experiment.baseline.map_or("", Algorithm::name);
+    let engine = experiment.engines.last().map_or("", |engine| engine.name());
+    format!("time of {baseline} over time of the line, by {engine}")
+}
+
+/// A number of each answer by place, a column per line.
+fn by_place(
+    outcome: &Outcome,
+    view: ExperimentView,
+    engine: Engine,
+    lines: &[ExperimentLine],
+    decimals: usize,
+    number: impl Fn(&Cell) -> Option<f64>,
+) -> Grid {
     let places = places(outcome, view);
     let head = match view {
         ExperimentView::Sizes { .. } => "size",
@@ -215,12 +264,11 @@ fn times(outcome: &Outcome, view: ExperimentView, engine: Engine) -> Grid {
         ExperimentView::Sizes { .. } => place_name(view, *at),
         ExperimentView::Ranks { .. } => at.to_string(),
     });
-    let lines = outcome.experiment.lines.iter();
-    let columns = lines.fold(first, |columns, line| {
+    let columns = lines.iter().fold(first, |columns, line| {
         let along: Vec<(u64, &Cell)> = outcome.along(view, *line, engine).collect();
-        columns.numbers(&line_name(outcome, *line), 1, move |at| {
+        columns.numbers(&line_name(outcome, *line), decimals, |at| {
             let found = along.iter().find(|(place, _)| place == at)?;
-            Some(found.1.time.get())
+            number(found.1)
         })
     });
     columns.grid()

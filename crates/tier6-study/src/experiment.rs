@@ -94,6 +94,17 @@ impl Experiment {
             .collect()
     }
 
+    /// Returns the collectives of the lines, each once.
+    pub fn collectives(&self) -> Vec<Collective> {
+        let mut collectives: Vec<Collective> = Vec::new();
+        for line in &self.lines {
+            if !collectives.contains(&line.collective) {
+                collectives.push(line.collective);
+            }
+        }
+        collectives
+    }
+
     /// Returns the line by which a line is divided; `None` for the baseline itself, and without
     /// one.
     pub fn baseline_of(&self, line: ExperimentLine) -> Option<ExperimentLine> {

@@ -28,5 +28,10 @@ pub fn run(options: &Experiment, terminal: &Terminal) -> Result<Exit, Failure> {
             terminal.note(&format!("wrote {}", path.display()));
         }
     }
-    Ok(tier6::experiments_exit(&outcomes))
+    let exit = tier6::experiments_exit(&outcomes);
+    if exit == Exit::Nothing {
+        terminal.error("no call of the experiment could run");
+        terminal.hint("the result says why; `tier6 systems show` tells what a system has");
+    }
+    Ok(exit)
 }

@@ -110,6 +110,7 @@ fn what_an_engine_cannot_do_is_listed_and_the_rest_goes_on() {
     let text = text.replace("'ring', ", "");
     let said = Run::new(&["experiment", "-"]).stdin(text.as_bytes()).said();
     assert_eq!(said.code, 4, "{}", said.stdout);
+    assert!(said.stderr.contains("could run"), "{}", said.stderr);
 }
 
 #[test]

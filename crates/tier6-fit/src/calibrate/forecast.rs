@@ -101,7 +101,9 @@ impl Calibration {
 impl Miss {
     /// Returns the factor between a prediction and an end of its interval.
     pub fn factor(&self, call: &Call) -> f64 {
-        let doublings = (f64::from(call.ranks) / f64::from(self.ranks)).log2().max(0.0);
+        let doublings = (f64::from(call.ranks) / f64::from(self.ranks))
+            .log2()
+            .max(0.0);
         let per_root = match (self.evidence, call.nodes) {
             (0, 2..) => self.per_root.max(MISS_PER_DOUBLING_UNSEEN),
             _ => self.per_root,

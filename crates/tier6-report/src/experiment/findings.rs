@@ -2,6 +2,7 @@
 
 use super::{line_name, place_name};
 use crate::number::fixed;
+use tier6_collective::Collective;
 use tier6_study::{Cell, Engine, ExperimentView, FastestSpan, Outcome};
 
 /// Ratios of G5 to Math within this of 1 are no finding.
@@ -9,29 +10,22 @@ const AGREES_WITHIN: f64 = 0.05;
 
 /// Returns the findings, each with a short head.
 pub(super) fn findings(outcome: &Outcome) -> Vec<(String, String)> {
+    let experiment = &outcome.experiment;
     let mut findings = Vec::new();
-    for view in outcome.experiment.views() {
-        let by_engine = outcome.experiment.engines.iter();
-        let spans: Vec<_> = by_engine
-            .map(|engine| (engine.name(), outcome.fastest(view, *engine)))
-            .filter(|(_, spans)| !spans.is_empty())
-            .collect();
-        let together = spans.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    for view in experiment.views() {
         let head = match view {
-            ExperimentView::Sizes { ranks } if outcome.experiment.ranks.len() > 1 => {
+            ExperimentView::Sizes { ranks } if experiment.ranks.len() > 1 => {
                 format!("N = {ranks}")
             }
-            _ => "fastest".to_owned(),
+            ExperimentView::Sizes { .. } | ExperimentView::Ranks { .. } => "fastest".to_owned(),
         };
-        match spans.as_slice() {
-            [] => {}
-            [(_, first), ..] if together => {
-                findings.push((head, fastest(outcome, view, first)));
-            }
-            _ => findings.extend(spans.iter().map(|(engine, spans)| {
-                let sentence = fastest(outcome, view, spans);
-                (head.clone(), format!("by {engine}, {sentence}"))
-            })),
+        for collective in experiment.collectives() {
+            let sentences = contest(outcome, view, collective);
+            findings.extend(
+                sentences
+                    .into_iter()
+                    .map(|sentence| (head.clone(), sentence)),
+            );
         }
     }
     let largest = outcome.experiment.lines.iter().filter_map(|line| {
@@ -42,7 +36,27 @@ pub(super) fn findings(outcome: &Outcome) -> Vec<(String, String)> {
     findings
 }
 
-/// `ring from 2 MiB, halving_doubling below`, in order.
+/// Says which line of a collective is the fastest where: once, or by each engine when they differ.
+fn contest(outcome: &Outcome, view: ExperimentView, collective: Collective) -> Vec<String> {
+    let engines = outcome.experiment.engines.iter();
+    let by_engine: Vec<(&str, Vec<FastestSpan>)> = engines
+        .map(|engine| (engine.name(), outcome.fastest(view, *engine, collective)))
+        .filter(|(_, spans)| !spans.is_empty())
+        .collect();
+    let agree = by_engine.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    match by_engine.as_slice() {
+        [] => Vec::new(),
+        [(_, spans), ..] if agree => vec![fastest(outcome, view, spans)],
+        differing => {
+            let sentence = |(engine, spans): &(&str, Vec<FastestSpan>)| {
+                format!("by {engine}, {}", fastest(outcome, view, spans))
+            };
+            differing.iter().map(sentence).collect()
+        }
+    }
+}
+
+/// `tree to 1 MiB, ring from 2 MiB`.
 fn fastest(outcome: &Outcome, view: ExperimentView, spans: &[FastestSpan]) -> String {
     let name = |span: &FastestSpan| line_name(outcome, span.line);
     match spans {

@@ -3,8 +3,8 @@
 use super::chart::view_chart;
 use super::findings::findings;
 use super::{
-    COMPARISON, REFERENCES, comparison, references, refusals, shown_engines, subtitle, times,
-    times_caption,
+    COMPARISON, REFERENCES, comparison, gains, gains_caption, references, refusals, shown_engines,
+    subtitle, times, times_caption,
 };
 use crate::page::{escape, list, page};
 use crate::style::Detail;
@@ -86,6 +86,10 @@ fn push_times(body: &mut String, outcome: &Outcome, view: ExperimentView) {
         let id = format!("{name}-{}-{}", engine.name(), place.replace(' ', ""));
         let caption = times_caption(view, engine);
         *body += &times(outcome, view, engine).html(&id, &caption);
+    }
+    if let Some(grid) = gains(outcome, view) {
+        let id = format!("{name}-gains-{}", place.replace(' ', ""));
+        *body += &grid.html(&id, &gains_caption(outcome));
     }
     *body += "</details>\n";
 }

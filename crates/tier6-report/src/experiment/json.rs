@@ -86,7 +86,9 @@ impl<'a> ExperimentDto<'a> {
         let fastest = views.flat_map(|view| {
             let engines = experiment.engines.iter();
             engines.flat_map(move |engine| {
-                let spans = outcome.fastest(view, *engine).into_iter();
+                let collectives = experiment.collectives().into_iter();
+                let spans = collectives
+                    .flat_map(move |collective| outcome.fastest(view, *engine, collective));
                 spans.map(move |span| FastestDto::new(view, engine.name(), span))
             })
         });

@@ -2,6 +2,7 @@
 
 use super::{Experiment, ExperimentLine, ExperimentView, Reference};
 use crate::Engine;
+use tier6_collective::Collective;
 use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// The answers to an experiment.
@@ -100,18 +101,24 @@ impl Outcome {
         })
     }
 
-    /// Returns which line is the fastest along a view, by one engine. Of equal times the first
-    /// line of the experiment. Lines of several collectives do different work: then nothing.
-    pub fn fastest(&self, view: ExperimentView, engine: Engine) -> Vec<FastestSpan> {
-        let lines = &self.experiment.lines;
-        if lines.len() < 2 || lines.iter().any(|l| l.collective != lines[0].collective) {
+    /// Returns which line of a collective is the fastest along a view, by one engine. Of equal
+    /// times the first line of the experiment. Nothing for a collective with one line.
+    pub fn fastest(
+        &self,
+        view: ExperimentView,
+        engine: Engine,
+        collective: Collective,
+    ) -> Vec<FastestSpan> {
+        let lines = self.experiment.lines.iter();
+        let lines: Vec<_> = lines.filter(|line| line.collective == collective).collect();
+        if lines.len() < 2 {
             return Vec::new();
         }
         let mut spans: Vec<FastestSpan> = Vec::new();
         for (at, ranks, bytes) in places(&self.experiment, view) {
             let cells = lines
                 .iter()
-                .filter_map(|line| self.cell(*line, engine, ranks, bytes));
+                .filter_map(|line| self.cell(**line, engine, ranks, bytes));
             let fastest = cells.min_by(|a, b| a.time.get().total_cmp(&b.time.get()));
             match (fastest, spans.last_mut()) {
                 (Some(cell), Some(span)) if span.line == cell.line => span.last = at,
@@ -159,7 +166,7 @@ fn places(experiment: &Experiment, view: ExperimentView) -> Vec<(u64, u32, Bytes
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tier6_collective::{Algorithm, Collective};
+    use tier6_collective::Algorithm;
 
     const LINES: [ExperimentLine; 2] = [
         ExperimentLine {
@@ -211,7 +218,7 @@ mod tests {
         let outcome = outcome();
         let view = ExperimentView::Sizes { ranks: 8 };
         let spans = |engine| {
-            let spans = outcome.fastest(view, engine);
+            let spans = outcome.fastest(view, engine, Collective::AllReduce);
             let spans = spans.iter().map(|s| (s.line.algorithm, s.first, s.last));
             spans.collect::<Vec<_>>()
         };

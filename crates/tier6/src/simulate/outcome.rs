@@ -50,12 +50,17 @@ pub(super) fn row(
 }
 
 /// Whether some constant of the engine is a prior: what a message costs at both ends is, unless
-/// the system says it or turns the layer off.
+/// the system says it or turns the layer off. Where `sync` was fitted it stands for all of it:
+/// measurements tell their sum alone.
 fn rests_on_priors(g5: Option<&G5Spec>) -> bool {
     let Some(g5) = g5.filter(|g5| g5.state.is_on()) else {
         return g5.is_none();
     };
     let is_prior = |evidence: Option<Evidence>| evidence.is_none_or(|it| it == Evidence::Assumed);
+    let sync = g5.cdma.as_ref().and_then(|cdma| cdma.sync.as_ref());
+    if sync.is_some_and(|sync| sync.evidence() == Evidence::Fitted) {
+        return false;
+    }
     let engines = g5.cdma.as_ref().is_none_or(|cdma| {
         let times = [&cdma.start, &cdma.sync];
         let times = times.map(|time| time.as_ref().map(Constant::evidence));
