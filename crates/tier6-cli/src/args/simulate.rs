@@ -42,7 +42,7 @@ pub struct Simulate {
     #[arg(long, value_name = "NAME|auto|none", default_value = "auto")]
     pub protocol: String,
     /// A schedule instead: JSON of `tier6.schedule/1` with its own size, or MSCCL's XML
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["collective", "algorithm", "protocol"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["collective", "algorithm", "protocol", "variants"])]
     pub schedule: Option<String>,
     /// The number of ranks; all chips when absent, more than the system has add nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

@@ -332,6 +332,7 @@ fn a_schedule_of_a_file_runs_and_says_when_it_is_wrong() {
     for (line, code) in [
         (format!("{pair} --collective all_gather"), 2),
         (format!("{pair} --ranks 3"), 2),
+        (format!("{pair} --variant trees=single"), 2),
         (call("wrong.json", "{}"), 3),
     ] {
         let said = said(&line);
