@@ -206,11 +206,7 @@ impl Value {
     }
 
     fn constant<T: Copy>(&self, origin: &Provenance, wrap: impl Fn(f64) -> T) -> Constant<T> {
-        Constant {
-            value: wrap(self.number),
-            interval: self.interval.map(|(low, high)| (wrap(low), wrap(high))),
-            provenance: Some(origin.clone()),
-        }
+        written(self.number, self.interval, origin, wrap)
     }
 
     fn time(&self, origin: &Provenance) -> Constant<Micros> {
@@ -218,11 +214,7 @@ impl Value {
     }
 
     fn share(&self, origin: &Provenance) -> Constant<Efficiency> {
-        let wrap = |share: f64| {
-            let share = share.clamp(f64::MIN_POSITIVE, 1.0);
-            Efficiency::new(share).expect("Invariant: clamped to a share")
-        };
-        self.constant(origin, wrap)
+        self.constant(origin, share)
     }
 
     /// Returns what a report says of it.
@@ -270,4 +262,24 @@ pub(super) fn origin(observed: &[&Observed], method: Method, error_pct: Option<f
         error_pct,
         ..Provenance::new(Evidence::Fitted)
     }
+}
+
+/// Returns a fitted number as a system writes it, in its unit.
+pub(super) fn written<T: Copy>(
+    number: f64,
+    interval: Option<(f64, f64)>,
+    origin: &Provenance,
+    wrap: impl Fn(f64) -> T,
+) -> Constant<T> {
+    Constant {
+        value: wrap(number),
+        interval: interval.map(|(low, high)| (wrap(low), wrap(high))),
+        provenance: Some(origin.clone()),
+    }
+}
+
+/// Returns a fitted share, which may have gone past the ends of its range by rounding.
+pub(super) fn share(share: f64) -> Efficiency {
+    let share = share.clamp(f64::MIN_POSITIVE, 1.0);
+    Efficiency::new(share).expect("Invariant: clamped to a share")
 }

@@ -50,13 +50,15 @@ pub struct ObservedPoint {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObservedError {
     /// What ran is not known.
-    #[error("`{label}`: the collective is not known; hint: name it")]
+    #[error(
+        "`{label}`: the collective is not known; hint: name it, for example `--collective all_reduce`"
+    )]
     Collective {
         /// The data set.
         label: String,
     },
     /// Who took part is not known.
-    #[error("`{label}`: the number of ranks is not known; hint: give it")]
+    #[error("`{label}`: the number of ranks is not known; hint: give it, for example `--ranks 8`")]
     Ranks {
         /// The data set.
         label: String,

@@ -4,6 +4,7 @@
 //! so it is given whole to `sync`. Engines and links of the first tier are one bottleneck, so they
 //! share one rate: that of the engines, of which the links' efficiency follows.
 
+use crate::calibrate::constant::{share, written};
 use std::fmt;
 use tier6_collective::Protocol;
 use tier6_g5::G5Parameters;
@@ -206,11 +207,7 @@ pub(super) struct Value {
 
 impl Value {
     fn constant<T: Copy>(&self, origin: &Provenance, wrap: impl Fn(f64) -> T) -> Constant<T> {
-        Constant {
-            value: wrap(self.number),
-            interval: self.interval.map(|(low, high)| (wrap(low), wrap(high))),
-            provenance: Some(origin.clone()),
-        }
+        written(self.number, self.interval, origin, wrap)
     }
 
     fn time(&self, origin: &Provenance) -> Constant<Micros> {
@@ -279,11 +276,6 @@ impl Value {
 /// Writes over how many engines a message goes.
 pub(super) fn write_split(system: &mut SystemSpec, split: SplitSpec) {
     cdma(system).split = Some(split);
-}
-
-fn share(share: f64) -> Efficiency {
-    let share = share.clamp(f64::MIN_POSITIVE, 1.0);
-    Efficiency::new(share).expect("Invariant: clamped to a share")
 }
 
 fn g5(system: &mut SystemSpec) -> &mut G5Spec {
