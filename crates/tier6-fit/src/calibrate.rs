@@ -176,7 +176,11 @@ pub enum CalibrateError {
         hint: &'static str,
     },
     /// The measurements cannot tell the constants apart.
-    #[error("{} of {constants} constants can be told: {}", rank, said(groups))]
+    #[error(
+        "{} of {constants} constants can be told, but not {}",
+        rank,
+        said(groups)
+    )]
     NotIdentifiable {
         /// How many combinations can be told.
         rank: usize,

@@ -63,7 +63,7 @@ fn five_constants_of_one_setting_are_refused_by_name() {
     let error = calibrate(&system, &[two_level(8, 2)], &STRICT).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "2 of 5 constants can be told: links.ib-ndr.efficiency, links.nvlink4.efficiency: the \
+        "2 of 5 constants can be told, but not links.ib-ndr.efficiency, links.nvlink4.efficiency: the \
          measurements tell these only together; hint: measure a single-node run with 8 ranks, and \
          a single-node run with 4 ranks; links.ib-ndr.step.simple, links.nvlink4.step.simple, \
          software.call: the measurements tell these only together; hint: measure a single-node \
