@@ -65,8 +65,8 @@ pub enum LaunchError {
     /// The engine cannot hold it.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// A schedule for more ranks than there are chips.
-    #[error("a schedule of {ranks} ranks on a system of {chips} chips")]
+    /// More ranks than there are chips.
+    #[error("{ranks} ranks on a system of {chips} chips")]
     Chips {
         /// N.
         ranks: u32,
@@ -83,9 +83,24 @@ impl Launch {
     ///
     /// When there is no such schedule, or it has more transfers than the engine can number.
     pub fn new(setup: &CallSetup<'_>, path: Path, data: Bytes) -> Result<Self, LaunchError> {
+        Self::on(setup, path, data, chips(setup))
+    }
+
+    /// As [`Launch::new`], on these chips, one per rank, laid over nodes as the setup's placement
+    /// says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Launch::new`], and when there are not as many chips as ranks.
+    pub fn on(
+        setup: &CallSetup<'_>,
+        path: Path,
+        data: Bytes,
+        chips: Vec<ChipId>,
+    ) -> Result<Self, LaunchError> {
+        fits(setup, setup.ranks, &chips)?;
         let of_protocol = G5Parameters::of_protocol(setup.topology, path.protocol);
         let whole = of_protocol.map_or(data, |(_, share)| moved(data, share));
-        let chips = chips(setup);
         let per_node = setup.per_node();
         let orders = orders(setup, path.algorithm, &chips);
         // A channel has at least a byte of every chunk.
@@ -106,20 +121,18 @@ impl Launch {
         Ok(Self { chips, programs })
     }
 
-    /// Lays out a custom schedule.
+    /// Lays out a custom schedule on these chips, one per rank.
     ///
     /// # Errors
     ///
-    /// When it has more ranks than the system has chips for.
-    pub fn of_schedule(setup: &CallSetup<'_>, schedule: &Schedule) -> Result<Self, LaunchError> {
-        let chips = chips(setup);
-        if chips.len() != schedule.ranks() as usize {
-            return Err(LaunchError::Chips {
-                ranks: schedule.ranks(),
-                chips: setup.topology.chips().len(),
-            });
-        }
-        let lowered = with_handshake(Lowered::new(schedule), setup.handshake);
+    /// When it has more ranks than there are chips.
+    pub fn of_schedule(
+        setup: &CallSetup<'_>,
+        schedule: Lowered,
+        chips: Vec<ChipId>,
+    ) -> Result<Self, LaunchError> {
+        fits(setup, schedule.ranks(), &chips)?;
+        let lowered = with_handshake(schedule, setup.handshake);
         Ok(Self {
             chips,
             programs: vec![Box::new(lowered)],
@@ -214,12 +227,28 @@ impl CallSetup<'_> {
         whole.map_or(FixedTime::Software(software), FixedTime::WholeCall)
     }
 
+    /// Returns the chip of each rank where nothing else is said: one node after another.
+    pub fn chips(&self) -> Vec<ChipId> {
+        chips(self)
+    }
+
     fn per_node(&self) -> u32 {
         match self.parameters.placement {
             Placement::Packed => self.topology.chips_per_node().min(self.ranks),
             Placement::PerNode(each) => each.get().min(self.ranks),
         }
     }
+}
+
+/// Checks that each rank has a chip.
+fn fits(setup: &CallSetup<'_>, ranks: u32, chips: &[ChipId]) -> Result<(), LaunchError> {
+    if chips.len() == ranks as usize {
+        return Ok(());
+    }
+    Err(LaunchError::Chips {
+        ranks,
+        chips: setup.topology.chips().len(),
+    })
 }
 
 /// The chip of each rank.

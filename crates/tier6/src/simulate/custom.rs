@@ -9,7 +9,7 @@ use crate::text::read_text;
 use crate::tuner::split_hint;
 use tier6_collective::{Schedule, read_json, read_msccl};
 use tier6_fit::Launch;
-use tier6_g5::Recording;
+use tier6_g5::{Lowered, Recording};
 use tier6_math::{Basis, Parameters, Plan};
 use tier6_report::{AlgorithmChoice, ProtocolChoice};
 
@@ -78,7 +78,8 @@ fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Schedule>, Erro
 
 impl Scene<'_> {
     fn custom(&self, schedule: &Schedule) -> Result<Call, Error> {
-        let launch = Launch::of_schedule(&self.setup(), schedule);
+        let setup = self.setup();
+        let launch = Launch::of_schedule(&setup, Lowered::new(schedule), setup.chips());
         let launch = launch.map_err(|error| domain(&error))?;
         Ok(Call::of_schedule(schedule, launch))
     }
