@@ -37,7 +37,7 @@ use crate::account::{Chain, Clock, Nominal, PathLog, StepId};
 use crate::network::{Network, Notice, PathId};
 use crate::program::Dependency;
 use crate::run::World;
-use crate::{Cdma, Job, Memory, Program};
+use crate::{Call, Cdma, Job, Memory, Program};
 
 pub(crate) use waits::Shape;
 
@@ -82,6 +82,8 @@ pub(crate) struct Chips<'a> {
     pub(crate) cdma: Cdma,
     pub(crate) memory: Memory,
     pub(crate) jobs: Vec<JobState<'a>>,
+    /// The calls that they belong to, where there is more than one.
+    calls: Vec<Call>,
     pub(crate) seats: Vec<Seat>,
     hardware: Vec<Hardware>,
     queues: Slab<Queue>,
@@ -105,7 +107,9 @@ pub(crate) struct Totals {
     /// Bytes handed to the network and come out of it.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_arrived: u64,
-    /// When the last transfer was complete.
+    /// When the last transfer of any call was complete.
+    pub(crate) over: SimTime,
+    /// When the last transfer of the call was complete that the run is about.
     pub(crate) end: SimTime,
     /// Why then.
     pub(crate) last: Chain,
@@ -115,7 +119,12 @@ pub(crate) struct JobState<'a> {
     pub(crate) program: &'a dyn Program,
     pub(crate) start: SimTime,
     pub(crate) flow: u32,
+    /// The call that it is a channel of, and which one.
+    call: u32,
+    channel: u32,
     pub(crate) first_seat: SeatId,
+    /// Number of its rank 0 in a timeline.
+    first_track: u32,
     first_queue: QueueId,
     pending: Pending,
     /// Queues of transfers in several slices that have no port.
@@ -341,13 +350,23 @@ impl Flight {
     }
 }
 
+impl JobState<'_> {
+    /// Says whether it is of the call that the run is about.
+    pub(crate) const fn is_measured(&self) -> bool {
+        self.call == 0
+    }
+}
+
 impl<'a> From<&Job<'a>> for JobState<'a> {
     fn from(job: &Job<'a>) -> Self {
         Self {
             program: job.program,
             start: job.start,
             flow: job.flow,
+            call: 0,
+            channel: 0,
             first_seat: 0,
+            first_track: 0,
             first_queue: 0,
             pending: Pending::default(),
             loose: HashMap::new(),

@@ -48,7 +48,8 @@ pub use program::{
     ProgramError, Purpose, Relabelled, RingPace, RingProgram, Switches, instructions,
 };
 pub use result::{
-    Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, StopReason, Wait,
+    Bottleneck, ChipAccount, LinkAccount, Parts, PathStep, RunResult, RunStop, SoFar, StopReason,
+    Wait,
 };
-pub use run::{Headway, Job, Recording, RunError, RunOptions, SetupError, run, run_watched};
+pub use run::{Call, Headway, Job, Recording, RunError, RunOptions, SetupError, run, run_watched};
 pub use timeline::{Span, Timeline, Track};

@@ -11,8 +11,10 @@ use crate::Timeline;
 pub struct RunResult {
     /// Time of the call, software included.
     pub total: SimTime,
-    /// Time of the hardware: from the first instruction to the last completion.
+    /// Time of the hardware: from the first instruction of the call to its last completion.
     pub hardware: SimTime,
+    /// The same of all calls together.
+    pub whole: SimTime,
     /// Where the time of the critical path went; the parts sum to `total`.
     pub parts: Parts,
     /// The critical path, first step first.
@@ -132,6 +134,19 @@ pub struct RunStop {
     pub transfers: u64,
     /// Who waits for whom.
     pub waits: Vec<Wait>,
+    /// What had happened.
+    pub so_far: SoFar,
+}
+
+/// What had happened when a run stopped.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SoFar {
+    /// What each link had carried, by link.
+    pub links: Vec<(LinkId, LinkAccount)>,
+    /// What each chip had done, by rank, one job after another.
+    pub chips: Vec<ChipAccount>,
+    /// What happened when, if the run kept it; what was under way ends with the run.
+    pub timeline: Option<Timeline>,
 }
 
 /// Why a run stopped.

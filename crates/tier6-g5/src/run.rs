@@ -47,6 +47,18 @@ pub struct RunOptions {
     pub timeline: Recording,
     /// Whether the steps of the critical path are written down; its parts always are.
     pub critical_path: Recording,
+    /// The calls that the jobs belong to, in order; none when all are channels of one. The run is
+    /// about the first: its time, its parts, its late ranks. The others run beside it.
+    pub calls: Vec<Call>,
+}
+
+/// Jobs of one call: its channels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// What it is called where somebody waits.
+    pub name: String,
+    /// How many jobs it has.
+    pub jobs: u32,
 }
 
 /// Whether something is written down; it takes memory for every message.
@@ -69,6 +81,7 @@ impl RunOptions {
             faults: Vec::new(),
             timeline: Recording::Off,
             critical_path: Recording::On,
+            calls: Vec::new(),
         }
     }
 }
@@ -95,11 +108,13 @@ pub enum SetupError {
         /// Its chips.
         chips: usize,
     },
-    /// A rank that no job has is late.
-    #[error("rank {rank} is late and does not exist")]
+    /// A rank that the call does not have is late.
+    #[error("rank {rank} is late and does not exist; hint: ranks are 0 to {}", ranks.saturating_sub(1))]
     LateRank {
         /// The rank.
         rank: u32,
+        /// N.
+        ranks: u32,
     },
     /// A parameter is outside its domain.
     #[error(transparent)]
@@ -214,7 +229,7 @@ fn attempt<N: Network>(
     };
     conclude(run.chips, run.fabric, run.network, parameters, ended)
         .map(Some)
-        .map_err(|stop| RunError::Stop(Box::new(stop)))
+        .map_err(RunError::Stop)
 }
 
 fn check(jobs: &[Job<'_>], options: &RunOptions) -> Result<(), SetupError> {
@@ -231,11 +246,13 @@ fn check(jobs: &[Job<'_>], options: &RunOptions) -> Result<(), SetupError> {
             });
         }
     }
-    let most = jobs.iter().map(|job| job.program.ranks()).max();
+    let of_call = options.calls.first().map_or(u32::MAX, |call| call.jobs);
+    let ranks = (0..of_call).zip(jobs).map(|(_, job)| job.program.ranks());
+    let ranks = ranks.max().unwrap_or(0);
     for fault in &options.faults {
         match *fault {
-            Fault::LateRank { rank, .. } if Some(rank) >= most => {
-                return Err(SetupError::LateRank { rank });
+            Fault::LateRank { rank, .. } if rank >= ranks => {
+                return Err(SetupError::LateRank { rank, ranks });
             }
             Fault::LateRank { .. }
             | Fault::SlowLink { .. }

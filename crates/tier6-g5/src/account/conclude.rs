@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::run::Rest;
 use crate::{
     Bottleneck, Fabric, FabricLinkId, G5Parameters, LinkAccount, Parts, PathStep, Program,
-    RunResult, RunStop, StopReason, Timeline,
+    RunResult, RunStop, SoFar, StopReason, Timeline,
 };
 use tier6_collective::{RankId, Route};
 use tier6_system::LinkId;
@@ -30,9 +30,13 @@ pub(crate) fn conclude<N: Network>(
     network: &N,
     parameters: &G5Parameters,
     ended: Ended,
-) -> Result<RunResult, RunStop> {
-    let begin = chips.jobs.iter().map(|job| job.start).min();
-    let begin = begin.unwrap_or(SimTime::ZERO);
+) -> Result<RunResult, Box<RunStop>> {
+    let earliest = |starts: &mut dyn Iterator<Item = SimTime>| starts.min().unwrap_or_default();
+    let of_call = chips.jobs.iter().filter(|job| job.is_measured());
+    let begin = earliest(&mut of_call.map(|job| job.start));
+    let first = earliest(&mut chips.jobs.iter().map(|job| job.start));
+    let over = chips.totals.over.max(first);
+    let whole = over - first;
     let end = chips.totals.end.max(begin);
     let hardware = end - begin;
     let mut parts = chips.totals.last.parts;
@@ -40,32 +44,39 @@ pub(crate) fn conclude<N: Network>(
     parts.stall = parts.stall.saturating_sub(begin);
     parts.software = parameters.software;
     let total = parameters.software + hardware;
-    let broken = audit(&chips, &ended.links, parts, hardware, total);
+    let broken = audit(&chips, &ended.links, parts, whole, total);
     let broken = broken.or_else(|| undercut(&chips, fabric));
     let broken = broken.or_else(|| match ended.rest {
         Rest::Still => network.audit().err(),
         Rest::Moving => None,
     });
+    let clocks = chips.seats.iter_mut().map(|seat| &mut seat.clock);
     if let Some(what) = broken {
-        return Err(RunStop {
+        return Err(Box::new(RunStop {
             reason: StopReason::Broken(what),
             at: end,
             done: chips.totals.done,
             transfers: chips.totals.transfers,
             waits: Vec::new(),
-        });
+            so_far: SoFar {
+                links: ended.links,
+                chips: clocks.map(|clock| clock.account(over)).collect(),
+                timeline: ended.timeline,
+            },
+        }));
     }
-    let bottleneck = bottleneck(&ended.links, hardware, parts, fabric);
+    let bottleneck = bottleneck(&ended.links, (hardware, whole), parts, fabric);
     let critical_path = critical_path(&chips);
     let jobs = chips.jobs.iter().map(|job| (job.start, job.end)).collect();
     let clocks = chips.seats.iter_mut().map(|seat| &mut seat.clock);
     Ok(RunResult {
         total,
         hardware,
+        whole,
         parts,
         critical_path,
         links: ended.links,
-        chips: clocks.map(|clock| clock.account(end)).collect(),
+        chips: clocks.map(|clock| clock.account(over)).collect(),
         jobs,
         bottleneck,
         events: ended.events,
@@ -81,7 +92,7 @@ fn audit(
     chips: &Chips<'_>,
     links: &[(LinkId, LinkAccount)],
     parts: Parts,
-    hardware: SimTime,
+    whole: SimTime,
     total: SimTime,
 ) -> Option<String> {
     if parts.total() != total {
@@ -91,9 +102,9 @@ fn audit(
     if sent != arrived {
         return Some(format!("{sent} bytes were sent and {arrived} arrived"));
     }
-    let most = hardware + rounding(chips);
+    let most = whole + rounding(chips);
     let over = links.iter().find(|(_, account)| account.busy > most);
-    over.map(|(link, account)| format!("link {link} was busy for {} of {hardware}", account.busy))
+    over.map(|(link, account)| format!("link {link} was busy for {} of {whole}", account.busy))
 }
 
 /// Returns how much earlier than its bytes take a run may end: messages come at whole picoseconds.
@@ -145,7 +156,7 @@ fn ends(program: &dyn Program, route: Route) -> (RankId, RankId) {
 /// Says what limited a run.
 fn bottleneck(
     links: &[(LinkId, LinkAccount)],
-    hardware: SimTime,
+    (hardware, whole): (SimTime, SimTime),
     parts: Parts,
     fabric: &Fabric<'_>,
 ) -> Bottleneck {
@@ -153,11 +164,11 @@ fn bottleneck(
         .iter()
         .filter(|(_, account)| account.busy > SimTime::ZERO)
         .max_by(|(a, x), (b, y)| x.busy.cmp(&y.busy).then(b.cmp(a)));
-    let share = |part: SimTime| {
-        if hardware == SimTime::ZERO {
+    let share = |part: SimTime, of: SimTime| {
+        if of == SimTime::ZERO {
             return 0.0;
         }
-        part.ps() as f64 / hardware.ps() as f64
+        part.ps() as f64 / of.ps() as f64
     };
     let Some((link, account)) = busiest else {
         return Bottleneck {
@@ -166,7 +177,7 @@ fn bottleneck(
             sentence: "No link carried anything.".to_owned(),
         };
     };
-    let busy_share = share(account.busy).min(1.0);
+    let busy_share = share(account.busy, whole).min(1.0);
     let alike = links.iter().filter(|(_, other)| other.busy == account.busy);
     let alike = alike.count() - 1;
     let name = fabric.link_name(FabricLinkId(link.get()));
@@ -195,7 +206,7 @@ fn bottleneck(
     let (what, part) = largest.expect("Invariant: one of four parts is the largest");
     let sentence = format!(
         "{carried}; of the critical path {:.0} % is {what}.",
-        100.0 * share(part),
+        100.0 * share(part, hardware),
     );
     Bottleneck {
         link: Some(*link),

@@ -12,14 +12,15 @@ use crate::FabricError;
 use crate::account::{Chain, Clock, PathLog};
 use crate::network::Network;
 use crate::run::World;
-use crate::{Fault, G5Parameters, Job, RunOptions};
+use crate::{Call, Fault, G5Parameters, Job, RunOptions};
 
 impl<'a> Chips<'a> {
     pub(crate) fn new(jobs: &[Job<'a>], parameters: &G5Parameters, options: &RunOptions) -> Self {
         let mut chips = Self {
             cdma: parameters.cdma,
             memory: parameters.memory,
-            jobs: jobs.iter().map(JobState::from).collect(),
+            jobs: states(jobs, &options.calls),
+            calls: options.calls.clone(),
             seats: Vec::new(),
             hardware: Vec::new(),
             queues: Slab::new(),
@@ -37,6 +38,7 @@ impl<'a> Chips<'a> {
         let mut numbers = BTreeMap::new();
         for (index, job) in (0..).zip(jobs) {
             let state = &mut chips.jobs[index as usize];
+            let is_measured = state.is_measured();
             state.first_seat = u32::try_from(chips.seats.len()).expect("Invariant: seats fit u32");
             for (rank, &chip) in (0..).zip(job.chips) {
                 let hardware = *numbers.entry(chip).or_insert_with(|| {
@@ -47,7 +49,12 @@ impl<'a> Chips<'a> {
                     chip,
                     hardware,
                     entered: false,
-                    enters: job.start + late.get(&rank).copied().unwrap_or(SimTime::ZERO),
+                    enters: job.start
+                        + late
+                            .get(&rank)
+                            .filter(|_| is_measured)
+                            .copied()
+                            .unwrap_or_default(),
                     held: Vec::new(),
                     route: None,
                     clock: Clock::default(),
@@ -162,6 +169,22 @@ impl<'a> Chips<'a> {
         // Jobs without ranks share their first seat with the job behind them.
         u32::try_from(after - 1).expect("Invariant: jobs fit u32")
     }
+}
+
+/// Returns the jobs before they begin, each with its call.
+fn states<'a>(jobs: &[Job<'a>], calls: &[Call]) -> Vec<JobState<'a>> {
+    let mut states: Vec<JobState<'a>> = jobs.iter().map(JobState::from).collect();
+    let (mut rest, mut first_track) = (states.as_mut_slice(), 0);
+    for (call, Call { jobs, .. }) in (0..).zip(calls) {
+        let channels = rest.len().min(*jobs as usize);
+        let (of_call, others) = rest.split_at_mut(channels);
+        for (channel, state) in (0..).zip(&mut *of_call) {
+            (state.call, state.channel, state.first_track) = (call, channel, first_track);
+        }
+        first_track += of_call.first().map_or(0, |job| job.program.ranks());
+        rest = others;
+    }
+    states
 }
 
 fn lateness(faults: &[Fault]) -> HashMap<u32, SimTime> {

@@ -188,9 +188,12 @@ impl Chips<'_> {
     /// Counts a transfer that is complete.
     fn count(&mut self, route: &Route, job: u32, issuer: u32, chain: Chain, now: SimTime) {
         self.totals.done += 1;
-        self.totals.end = now;
-        self.totals.last = chain;
+        self.totals.over = now;
         let state = &mut self.jobs[job as usize];
+        if state.is_measured() {
+            self.totals.end = now;
+            self.totals.last = chain;
+        }
         state.done += 1;
         state.end = now;
         let (program, first) = (state.program, state.first_seat);
@@ -294,7 +297,7 @@ impl Chips<'_> {
         if let Some(timeline) = world.timeline.as_deref_mut() {
             timeline.spans.push(Span {
                 track: Track::Memory {
-                    rank: seat - self.jobs[node.job as usize].first_seat,
+                    rank: self.track(node.job, seat),
                 },
                 name: format!("memory, transfer {}", node.transfer),
                 start,

@@ -3,7 +3,7 @@
 use tier6_collective::{GroupId, RankId, Route};
 use tier6_units::{ByteTime, SimTime};
 
-use super::{Chips, Flight, Node};
+use super::{Chips, Flight, Node, SeatId};
 use crate::network::{Network, PathId};
 use crate::run::World;
 use crate::{FabricError, PathRequest, Span, Track};
@@ -86,6 +86,25 @@ impl Chips<'_> {
         Ok(facts)
     }
 
+    /// Returns what a timeline shows of messages that were under way when a run stopped.
+    pub(crate) fn unfinished(&self, now: SimTime) -> Vec<Span> {
+        let flights = self.flights.used().into_iter();
+        let spans = flights.map(|id| {
+            let span = self.span(&self.flights[id], now);
+            Span {
+                name: format!("unfinished: {}", span.name),
+                ..span
+            }
+        });
+        spans.collect()
+    }
+
+    /// Returns the number of a rank in a timeline: ranks of the call, then of those beside it.
+    pub(super) fn track(&self, job: u32, seat: SeatId) -> u32 {
+        let state = &self.jobs[job as usize];
+        seat - state.first_seat + state.first_track
+    }
+
     /// Returns what a timeline shows of a message that has left.
     pub(super) fn span(&self, flight: &Flight, end: SimTime) -> Span {
         let Node {
@@ -104,7 +123,7 @@ impl Chips<'_> {
         };
         Span {
             track: Track::Engine {
-                rank: flight.seat - self.jobs[flight.node.job as usize].first_seat,
+                rank: self.track(flight.node.job, flight.seat),
                 engine: 0,
             },
             name: format!("{what} {whom}, {} B", flight.bytes),

@@ -265,12 +265,18 @@ impl Chips<'_> {
     fn name(&self, job: u32, id: TransferId) -> String {
         let transfer = self.program(job).transfer(id);
         let seat = self.issuer(job, &transfer);
-        let rank = seat - self.jobs[job as usize].first_seat;
-        if self.jobs.len() > 1 {
-            format!("job {job} rank {rank} (transfer {id})")
-        } else {
-            format!("rank {rank} (transfer {id})")
-        }
+        let state = &self.jobs[job as usize];
+        let rank = seat - state.first_seat;
+        let call = match self.calls.get(state.call as usize) {
+            Some(call) if self.calls.len() > 1 => format!("{} ", call.name),
+            _ => String::new(),
+        };
+        let channels = self.jobs.iter().filter(|other| other.call == state.call);
+        let channel = match channels.count() {
+            1 => String::new(),
+            _ => format!("channel {} ", state.channel),
+        };
+        format!("{call}{channel}rank {rank} (transfer {id})")
     }
 }
 

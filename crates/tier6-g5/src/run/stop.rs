@@ -6,12 +6,12 @@ use super::{Run, RunError};
 use crate::chip::Shape;
 use crate::circle::circle;
 use crate::network::Network;
-use crate::{RunStop, StopReason, Wait};
+use crate::{RunStop, SoFar, StopReason, Wait};
 
 impl<N: Network> Run<'_, '_, '_, N> {
     /// Returns the report of a run that ends here. Without a reason nothing is left to happen:
     /// it is a deadlock when the waits go round in a circle, else a stall.
-    pub(super) fn stop(&self, reason: Option<StopReason>) -> RunError {
+    pub(super) fn stop(&mut self, reason: Option<StopReason>) -> RunError {
         let (mut waits, mut shape) = self.chips.waits(self.fabric, self.network);
         if shape == Shape::Open
             && let Some(cycle) = cycle(&waits)
@@ -25,9 +25,19 @@ impl<N: Network> Run<'_, '_, '_, N> {
             Shape::Cycle => StopReason::Deadlock,
             Shape::Open => StopReason::Stalled,
         });
+        let now = self.agenda.now();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.spans.extend(self.chips.unfinished(now));
+        }
+        let clocks = self.chips.seats.iter_mut().map(|seat| &mut seat.clock);
         RunError::Stop(Box::new(RunStop {
             reason,
-            at: self.agenda.now(),
+            at: now,
+            so_far: SoFar {
+                links: self.network.accounts(self.fabric),
+                chips: clocks.map(|clock| clock.account(now)).collect(),
+                timeline: self.timeline.take(),
+            },
             done: self.chips.totals.done,
             transfers: self.chips.totals.transfers,
             waits,

@@ -1,5 +1,6 @@
 //! Whole collectives over the fluid network, against closed forms.
 
+mod calls;
 mod layers;
 mod properties;
 mod stops;

@@ -173,7 +173,7 @@ fn what_cannot_begin_is_refused() {
         ..RunOptions::new()
     };
     let refused = simulate(&circle, &ring(4), &G5Parameters::ideal(), &options);
-    let expected = RunError::Setup(SetupError::LateRank { rank: 4 });
+    let expected = RunError::Setup(SetupError::LateRank { rank: 4, ranks: 4 });
     assert_eq!(refused, Err(expected));
     let refused = simulate(
         &circle,
