@@ -8,14 +8,14 @@
 use thiserror::Error;
 use tier6_collective::{
     Algorithm, BuildError, BuildOptions, Collective, Grain, Handshake, Partner, Path, Protocol,
-    Schedule, build,
+    Schedule, Trees, build,
 };
 use tier6_g5::{
     ExchangeOrder, ExchangeProgram, G5Parameters, Job, Lowered, Program, ProgramError, Relabelled,
     RingPace, RingProgram, moved,
 };
 use tier6_math::law::Overlap;
-use tier6_math::{Parameters, Pieces, Placement, ring_orders};
+use tier6_math::{Parameters, Pieces, Placement, Plan, PlanError, ring_orders};
 use tier6_system::{ChipId, Topology};
 use tier6_units::{Bytes, SimTime};
 
@@ -24,10 +24,10 @@ use tier6_units::{Bytes, SimTime};
 const IN_SWITCH_SLICE: u64 = 256 << 10;
 /// With so many slices per rank the first and the last are half a percent of a call.
 const IN_SWITCH_SLICES_MAX: u64 = 128;
-/// The most pieces in which chains and trees pipeline a message.
+/// The most pieces in which chains and trees pipeline a message, those of all channels together.
 const PIECES_MAX: u64 = 1 << 12;
-/// Pieces that stand for full overlap, which is a limit.
-const PIECES_OF_FULL_OVERLAP: u32 = 32;
+/// The most pieces that stand for full overlap, which is a limit.
+const STAGE_PIECES_MAX: u32 = 64;
 
 /// A call as it is asked for, apart from its size.
 #[derive(Debug, Clone)]
@@ -65,6 +65,9 @@ pub enum LaunchError {
     /// The engine cannot hold it.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// There is no closed form by which its pieces are chosen.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// More ranks than there are chips.
     #[error("{ranks} ranks on a system of {chips} chips")]
     Chips {
@@ -106,6 +109,7 @@ impl Launch {
         // A channel has at least a byte of every chunk.
         let most = whole.get().div_ceil(setup.ranks.into()).max(1);
         let count = u64::try_from(orders.len()).map_or(most, |count| count.min(most));
+        let pieces = pieces(setup, path.algorithm, whole, count)?;
         let mut programs = Vec::new();
         for (channel, order) in (0..count).zip(&orders) {
             let end = |at: u64| end_of_part(whole.get(), at, count);
@@ -113,8 +117,8 @@ impl Launch {
                 setup,
                 algorithm: path.algorithm,
                 per_node,
+                pieces,
                 share: Bytes::new(end(channel + 1) - end(channel)),
-                whole,
             };
             programs.push(part.program(order)?);
         }
@@ -276,7 +280,7 @@ fn orders(setup: &CallSetup<'_>, algorithm: Algorithm, chips: &[ChipId]) -> Vec<
     if has_channels(setup.collective, algorithm) {
         return ring_orders(setup.topology, chips, per_node, channels);
     }
-    if algorithm == Algorithm::Hierarchical && has_nodes {
+    if has_nodes && has_channels_inside(setup, algorithm) {
         // Every node in the same order, so that rails stay rails.
         let inside = &chips[..per_node as usize];
         let cycles = ring_orders(setup.topology, inside, per_node, channels).into_iter();
@@ -300,13 +304,28 @@ const fn has_channels(collective: Collective, algorithm: Algorithm) -> bool {
         )
 }
 
+/// Whether a call does its part inside the nodes in every order of their ranks.
+fn has_channels_inside(setup: &CallSetup<'_>, algorithm: Algorithm) -> bool {
+    match algorithm {
+        Algorithm::Hierarchical => true,
+        Algorithm::Tree => {
+            let trees =
+                setup
+                    .parameters
+                    .build_options(setup.ranks, setup.per_node(), Bytes::new(1));
+            setup.collective == Collective::AllReduce && trees.trees == Trees::OverNodes
+        }
+        _ => false,
+    }
+}
+
 /// The part of a call that a channel does.
 struct Part<'a> {
     setup: &'a CallSetup<'a>,
     algorithm: Algorithm,
     per_node: u32,
+    pieces: u32,
     share: Bytes,
-    whole: Bytes,
 }
 
 impl Part<'_> {
@@ -348,7 +367,7 @@ impl Part<'_> {
         let setup = self.setup;
         let parameters = setup.parameters;
         let options = BuildOptions {
-            pieces: self.pieces(),
+            pieces: self.pieces,
             grain: self.grain(),
             ..parameters.build_options(setup.ranks, self.per_node, self.share)
         };
@@ -368,38 +387,49 @@ impl Part<'_> {
             grain => grain,
         }
     }
-
-    /// In how many pieces a message goes, as Math has it: slices pipeline chains by themselves, the
-    /// two trees cut each half into as many.
-    fn pieces(&self) -> u32 {
-        let setup = self.setup;
-        let is_chain = matches!(self.algorithm, Algorithm::Ring | Algorithm::BidirRing)
-            && matches!(setup.collective, Collective::Broadcast | Collective::Reduce);
-        match self.algorithm {
-            Algorithm::Tree
-            | Algorithm::NvlsTree
-            | Algorithm::CollNetDirect
-            | Algorithm::CollNetChain => {}
-            Algorithm::Hierarchical => return stages_in_pieces(setup.parameters.overlap),
-            _ if is_chain && setup.grain == Grain::Message => {}
-            _ => return 1,
-        }
-        let pieces = match setup.parameters.pieces {
-            Pieces::Of(piece) => self.whole.get().div_ceil(piece.get().max(1)),
-            Pieces::Count(count) => count.get().into(),
-            Pieces::Best => 1,
-        };
-        let most = PIECES_MAX.min((1 << 22) / u64::from(setup.ranks.max(1)));
-        u32::try_from(pieces.clamp(1, most.max(1))).expect("Invariant: clamped")
-    }
 }
 
-/// In how many pieces a hierarchy's message goes so that its stages overlap.
-fn stages_in_pieces(overlap: Overlap) -> u32 {
-    match overlap {
-        Overlap::Serial => 1,
-        Overlap::Chunked(pieces) => pieces.get(),
-        Overlap::Full => PIECES_OF_FULL_OVERLAP,
+/// In how many pieces a message in so many channels goes, as Math has it: slices pipeline chains by
+/// themselves, the two trees cut each half into as many.
+fn pieces(
+    setup: &CallSetup<'_>,
+    algorithm: Algorithm,
+    whole: Bytes,
+    channels: u64,
+) -> Result<u32, LaunchError> {
+    let is_chain = matches!(algorithm, Algorithm::Ring | Algorithm::BidirRing)
+        && matches!(setup.collective, Collective::Broadcast | Collective::Reduce);
+    match algorithm {
+        Algorithm::Tree
+        | Algorithm::NvlsTree
+        | Algorithm::CollNetDirect
+        | Algorithm::CollNetChain => {}
+        Algorithm::Hierarchical => return stage_pieces(setup, whole),
+        _ if is_chain && setup.grain == Grain::Message => {}
+        _ => return Ok(1),
+    }
+    let pieces = match setup.parameters.pieces {
+        Pieces::Of(piece) => whole.get().div_ceil(piece.get().max(1)),
+        Pieces::Count(count) => count.get().into(),
+        Pieces::Best => 1,
+    };
+    let most = (PIECES_MAX / channels).min((1 << 22) / u64::from(setup.ranks.max(1)));
+    Ok(u32::try_from(pieces.clamp(1, most.max(1))).expect("Invariant: clamped"))
+}
+
+/// In how many pieces a hierarchy's message goes so that its stages overlap: as many as Math finds
+/// fastest where they overlap in full.
+fn stage_pieces(setup: &CallSetup<'_>, whole: Bytes) -> Result<u32, LaunchError> {
+    let parameters = setup.parameters;
+    match parameters.overlap {
+        Overlap::Serial => Ok(1),
+        Overlap::Chunked(pieces) => Ok(pieces.get()),
+        Overlap::Full => {
+            let (collective, ranks) = (setup.collective, setup.ranks);
+            let algorithm = Algorithm::Hierarchical;
+            let plan = Plan::new(setup.topology, collective, algorithm, ranks, parameters)?;
+            Ok(plan.stage_pieces(whole, STAGE_PIECES_MAX).unwrap_or(1))
+        }
     }
 }
 

@@ -5,15 +5,17 @@
 //! proportion to its rate, found by search; on large full meshes by Walecki's zigzag (Alspach
 //! 2008). Between nodes a channel leaves at the rank before the one at which it entered, and
 //! odd nodes are passed the other way round, so that it stays on its rail; with an odd number of
-//! nodes it changes the rail once.
+//! nodes it changes the rail once. Such a channel uses all of a cycle but one link, so that on full
+//! meshes of even size it takes a path of its own: as many paths as ranks use every link once.
+
+mod cycles;
 
 use crate::parameters::Channels;
-use tier6_system::{ChipId, Topology, Vertex};
+use cycles::{Links, cycles, paths};
+use tier6_system::{ChipId, Topology};
 
-/// The largest node whose links are searched for cycles.
-const SEARCH_MAX: usize = 16;
-/// Steps after which a search takes what it has.
-const STEPS_MAX: u32 = 200_000;
+/// The most channels for which entrances are searched.
+const ENTRANCES_MAX: usize = 16;
 
 /// Returns, for each channel, the ranks in the order of its ring. `chips` are those of the ranks,
 /// node after node, `per_node` ranks on each. Every channel has the same share of the message.
@@ -43,11 +45,20 @@ pub fn ring_orders(
     if channels == Channels::One || per_node < 2 || !is_even {
         return vec![(0..ranks).collect()];
     }
+    let nodes = ranks / per_node;
     let cycles = match channels {
         Channels::One | Channels::Rotated => vec![(0..per_node).collect()],
-        Channels::AllPeers => cycles(topology, &chips[..per_node as usize]),
+        Channels::AllPeers => {
+            let links = Links::of(topology, &chips[..per_node as usize]);
+            if nodes > 1
+                && let Some(paths) = paths(&links)
+            {
+                let rings = paths.iter().map(|path| over_nodes(path, 0, nodes));
+                return rings.collect();
+            }
+            cycles(&links)
+        }
     };
-    let nodes = ranks / per_node;
     if nodes == 1 {
         return cycles;
     }
@@ -99,7 +110,7 @@ fn entrances(cycles: &[&[u32]]) -> Option<Vec<usize>> {
         false
     }
     let mut enters = Vec::new();
-    (cycles.len() <= SEARCH_MAX && choose(cycles, &mut enters)).then_some(enters)
+    (cycles.len() <= ENTRANCES_MAX && choose(cycles, &mut enters)).then_some(enters)
 }
 
 /// One ring over all nodes that enters the first one at a position of the cycle inside.
@@ -119,210 +130,9 @@ fn over_nodes(cycle: &[u32], enter: usize, nodes: u32) -> Vec<u32> {
     (0..nodes).flat_map(of_node).collect()
 }
 
-/// Returns cycles over the ranks of a node that use its links in proportion to their rates.
-fn cycles(topology: &Topology, chips: &[ChipId]) -> Vec<Vec<u32>> {
-    let links = Capacities::of(topology, chips);
-    if chips.len() <= SEARCH_MAX {
-        return searched(&links);
-    }
-    if !links.are_alike() {
-        return vec![natural(chips.len())];
-    }
-    let both = zigzags(chips.len()).into_iter().flat_map(|cycle| {
-        let reverse: Vec<u32> = cycle.iter().rev().copied().collect();
-        [cycle, reverse]
-    });
-    both.collect()
-}
-
-/// Cycles of which every pair is neighbours equally often: the hub n-1 and the zigzag 0, 1, -1, 2,
-/// -2, .. modulo n-1, turned. For odd n each pair once, for even n twice.
-fn zigzags(ranks: usize) -> Vec<Vec<u32>> {
-    let rim = ranks - 1;
-    let turns = if rim.is_multiple_of(2) { rim / 2 } else { rim };
-    let turned = (0..turns).map(|turn| {
-        let zigzag = (0..rim).map(|step| {
-            let offset = if step % 2 == 1 {
-                step.div_ceil(2)
-            } else {
-                rim - step / 2
-            };
-            (turn + offset) % rim
-        });
-        let cycle = std::iter::once(rim).chain(zigzag);
-        cycle.map(number).collect()
-    });
-    turned.collect()
-}
-
-/// How many cycles may go from one rank of a node to another.
-struct Capacities {
-    ranks: usize,
-    /// By pair of ranks.
-    left: Vec<u32>,
-}
-
-impl Capacities {
-    /// Counts direct links by their rate in units of the slowest; without any, all pairs are alike.
-    fn of(topology: &Topology, chips: &[ChipId]) -> Self {
-        let ranks = chips.len();
-        let mut rates = vec![0.0_f64; ranks * ranks];
-        for (from, chip) in chips.iter().enumerate() {
-            for link in topology.links_from(topology.chip_vertex(*chip)) {
-                let link = topology.link(*link);
-                let Vertex::Chip(there) = topology.vertices()[link.to.index()] else {
-                    continue;
-                };
-                if let Some(to) = chips.iter().position(|chip| *chip == there) {
-                    rates[from * ranks + to] += link.payload_rate.get();
-                }
-            }
-        }
-        let slowest = rates.iter().copied().filter(|rate| *rate > 0.0);
-        let slowest = slowest.fold(f64::INFINITY, f64::min);
-        let left = rates.iter().enumerate().map(|(at, rate)| {
-            if slowest.is_infinite() {
-                return u32::from(at / ranks != at % ranks);
-            }
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "`as` saturates; links of one machine differ by small factors"
-            )]
-            let count = (rate / slowest).round() as u32;
-            count
-        });
-        Self {
-            ranks,
-            left: left.collect(),
-        }
-    }
-
-    /// Whether all pairs have the same.
-    fn are_alike(&self) -> bool {
-        let mut pairs = (0..self.left.len()).filter(|at| at / self.ranks != at % self.ranks);
-        let first = pairs.next().map(|at| self.left[at]);
-        pairs.all(|at| Some(self.left[at]) == first)
-    }
-
-    fn times(&self, times: u32) -> Self {
-        Self {
-            ranks: self.ranks,
-            left: self.left.iter().map(|count| count * times).collect(),
-        }
-    }
-
-    fn between(&self, from: usize, to: usize) -> u32 {
-        self.left[from * self.ranks + to]
-    }
-
-    fn add(&mut self, cycle: &[usize], sign: i32) {
-        for (at, from) in cycle.iter().enumerate() {
-            let to = cycle[(at + 1) % cycle.len()];
-            let left = &mut self.left[from * self.ranks + to];
-            *left = left.saturating_add_signed(sign);
-        }
-    }
-}
-
-/// Returns cycles that together use every link as often as it can carry one: those of the links as
-/// they are, else of all of them doubled (a full mesh of 4 or 6 needs that, Tillson 1980). The most
-/// that a search finds where there are none, one in natural order where it finds nothing.
-fn searched(links: &Capacities) -> Vec<Vec<u32>> {
-    let mut best: Vec<Vec<usize>> = Vec::new();
-    for times in 1..=2 {
-        let links = links.times(times);
-        let wanted = (0..links.ranks).map(|to| links.between(0, to)).sum::<u32>() as usize;
-        let mut search = Search {
-            links,
-            wanted,
-            steps: 0,
-            path: vec![0],
-            found: Vec::new(),
-            best: Vec::new(),
-        };
-        search.go_on();
-        if search.best.len() == wanted {
-            best = search.best;
-            break;
-        }
-        if search.best.len() > best.len() {
-            best = search.best;
-        }
-    }
-    if best.is_empty() {
-        return vec![natural(links.ranks)];
-    }
-    best.into_iter()
-        .map(|cycle| cycle.into_iter().map(number).collect())
-        .collect()
-}
-
-fn natural(ranks: usize) -> Vec<u32> {
-    (0..ranks).map(number).collect()
-}
-
-fn number(rank: usize) -> u32 {
-    u32::try_from(rank).expect("Invariant: ranks fit u32")
-}
-
-struct Search {
-    links: Capacities,
-    wanted: usize,
-    steps: u32,
-    /// The cycle under construction, from rank 0.
-    path: Vec<usize>,
-    found: Vec<Vec<usize>>,
-    best: Vec<Vec<usize>>,
-}
-
-impl Search {
-    /// Extends the path, or starts the next cycle; says whether the search is over.
-    fn go_on(&mut self) -> bool {
-        self.steps += 1;
-        if self.best.len() == self.wanted || self.steps > STEPS_MAX {
-            return true;
-        }
-        let last = *self
-            .path
-            .last()
-            .expect("Invariant: a path starts at rank 0");
-        if self.path.len() == self.links.ranks {
-            return self.links.between(last, 0) > 0 && self.close();
-        }
-        let next = (0..self.links.ranks)
-            .filter(|to| self.links.between(last, *to) > 0 && !self.path.contains(to));
-        // Some cycle takes the first link of rank 0: let it be this one.
-        let tried = if self.path.len() == 1 { 1 } else { usize::MAX };
-        let next: Vec<usize> = next.take(tried).collect();
-        for to in next {
-            self.path.push(to);
-            let is_over = self.go_on();
-            self.path.pop();
-            if is_over {
-                return true;
-            }
-        }
-        false
-    }
-
-    fn close(&mut self) -> bool {
-        let cycle = std::mem::replace(&mut self.path, vec![0]);
-        self.links.add(&cycle, -1);
-        self.found.push(cycle);
-        if self.found.len() > self.best.len() {
-            self.best.clone_from(&self.found);
-        }
-        let is_over = self.go_on();
-        let cycle = self.found.pop().expect("Invariant: pushed above");
-        self.links.add(&cycle, 1);
-        self.path = cycle;
-        is_over
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::cycles::zigzags;
     use super::*;
     use std::collections::BTreeMap;
     use tier6_system::preset;
@@ -363,9 +173,9 @@ mod tests {
             let orders = ring_orders(&topology, &chips, topology.n_chips(), Channels::AllPeers);
             assert_eq!(orders.len(), channels, "{name}");
             let pairs = pairs(&orders);
-            let capacities = Capacities::of(&topology, &chips);
+            let links = Links::of(&topology, &chips);
             let most = pairs.iter().map(|((a, b), count)| {
-                f64::from(*count) / f64::from(capacities.between(*a as usize, *b as usize))
+                f64::from(*count) / f64::from(links.between(*a as usize, *b as usize))
             });
             let (low, high) = most.fold((f64::MAX, 0.0), |(low, high), load| {
                 (f64::min(low, load), f64::max(high, load))
@@ -411,6 +221,21 @@ mod tests {
                 let channels = u32::try_from(orders.len()).unwrap();
                 assert_eq!(off_rail, nodes % 2 * channels, "{name} {nodes}");
             }
+        }
+    }
+
+    #[test]
+    fn channels_over_meshes_use_every_link_once_in_each_node() {
+        for (name, per_node) in [("mi300x-x8-roce", 8), ("gh200-x4-slingshot", 4)] {
+            let spec = preset(name).unwrap().with_outer_count(3);
+            let topology = spec.resolve().unwrap();
+            let orders = ring_orders(&topology, &chips(&topology), per_node, Channels::AllPeers);
+            assert_eq!(orders.len(), per_node as usize, "{name}");
+            let mut pairs = pairs(&orders);
+            pairs.retain(|(from, to), _| from / per_node == to / per_node);
+            let links = 3 * per_node * (per_node - 1);
+            assert_eq!(pairs.len(), links as usize, "{name}");
+            assert!(pairs.values().all(|count| *count == 1), "{name}: {pairs:?}");
         }
     }
 

@@ -274,6 +274,20 @@ impl Plan {
         self.parts(bytes).total()
     }
 
+    /// Returns in how many pieces, at most `most`, messages come closest to
+    /// [`Overlap::Full`](crate::law::Overlap::Full): K* of FACTS B.1 for the stages of a hierarchy.
+    /// `None` of other algorithms.
+    pub fn stage_pieces(&self, bytes: Bytes, most: u32) -> Option<u32> {
+        let pieces = self.cost.stage_pieces(bytes.as_f64(), &self.tariff)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` saturates; there is at least 1"
+        )]
+        let pieces = pieces as u32;
+        Some(pieces.min(most))
+    }
+
     /// Returns the loads, by which the bandwidth term was computed.
     pub fn loads(&self) -> &LinkLoads {
         self.outline.shown_loads()

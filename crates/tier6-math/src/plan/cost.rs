@@ -71,6 +71,11 @@ impl Linear {
         }
     }
 
+    /// Microseconds per byte.
+    fn rate(&self) -> f64 {
+        self.transfer + self.stall + self.reduction
+    }
+
     pub(super) fn add(&mut self, repeat: f64, step: &Self) {
         self.latency += repeat * step.latency;
         self.transfer += repeat * step.transfer;
@@ -121,8 +126,7 @@ pub(super) fn cut(bytes: f64, pieces: Pieces, first: &Linear, next: &Linear) -> 
 /// Returns the fastest number of pieces: with F the bytes' time of the first piece through all
 /// steps and f that of each other, F M/K + (K-1)(o + f M/K) is least at sqrt((F - f) M/o).
 fn best(bytes: f64, first: &Linear, next: &Linear) -> f64 {
-    let rate = |line: &Linear| line.transfer + line.stall + line.reduction;
-    let ideal = ((rate(first) - rate(next)).max(0.0) * bytes / next.latency).sqrt();
+    let ideal = ((first.rate() - next.rate()).max(0.0) * bytes / next.latency).sqrt();
     // Free pieces make the ideal infinite, or 0/0; `clamp` leaves a NaN, `max` does not.
     let floor = ideal.floor().max(1.0).min(bytes.max(1.0));
     let above = (floor + 1.0).min(bytes.max(1.0));
@@ -188,6 +192,25 @@ impl Cost {
                 }
             }
         }
+    }
+
+    /// Returns with how many pieces the stages of a hierarchy take least, if the latency of the
+    /// longest stage comes on top of the bytes of each: pieces of a stage follow each other. `None`
+    /// of other costs.
+    pub(super) fn stage_pieces(&self, message: f64, tariff: &Tariff) -> Option<f64> {
+        let Self::Stages { stages, floor, .. } = self else {
+            return None;
+        };
+        let mut first = Linear::default();
+        let mut next = *floor;
+        for stage in stages {
+            first.add(1.0, stage);
+            if stage.rate() > next.rate() {
+                next = *stage;
+            }
+        }
+        next.latency = stages.iter().map(|stage| stage.latency).fold(0.0, f64::max);
+        Some(best(tariff.carried(message), &first, &next))
     }
 
     /// Says whether in-switch reduction, not a link, sets the transfer time.
