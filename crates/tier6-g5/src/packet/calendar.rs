@@ -54,6 +54,8 @@ const PER_PACKET: u32 = 16;
 
 #[derive(Debug)]
 pub(crate) struct Calendar {
+    /// The next event, if it has been looked for.
+    first: Option<Entry>,
     /// The bucket whose turn it is, its last event first.
     due: Vec<Entry>,
     /// What was added to it since.
@@ -62,6 +64,8 @@ pub(crate) struct Calendar {
     at: u64,
     /// The buckets after it, by their number.
     wheel: Vec<Vec<Entry>>,
+    /// The room of buckets that were emptied. The latest is used first, while it is in the cache.
+    spare: Vec<Vec<Entry>>,
     /// A bit for each that holds something.
     held: [u64; (BUCKETS / 64) as usize],
     /// Events behind the wheel.
@@ -106,10 +110,12 @@ impl Calendar {
     /// Returns an empty calendar for packets that take about so long.
     pub(crate) fn new(packet: Fine) -> Self {
         Self {
+            first: None,
             due: Vec::new(),
             late: BinaryHeap::new(),
             at: 0,
             wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
+            spare: Vec::new(),
             held: [0; (BUCKETS / 64) as usize],
             far: BinaryHeap::new(),
             width: packet.bits().saturating_sub(PER_PACKET.ilog2()),
@@ -119,24 +125,31 @@ impl Calendar {
 
     pub(crate) fn add(&mut self, time: Fine, event: Event) {
         let entry = Entry { time, event };
-        let bucket = time.in_parts_of(self.width);
+        let entry = match &mut self.first {
+            // What was the first is put back where it came from.
+            Some(first) if entry > *first => std::mem::replace(first, entry),
+            _ => entry,
+        };
+        self.insert(entry);
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let bucket = entry.time.in_parts_of(self.width);
         if bucket < self.at {
             self.turn_back(bucket);
         }
         if bucket == self.at {
-            self.late.push(entry);
-        } else {
-            self.put(bucket, entry);
+            return self.late.push(entry);
         }
-    }
-
-    /// Puts an event into a later bucket than that whose turn it is.
-    fn put(&mut self, bucket: u64, entry: Entry) {
         if bucket - self.at >= BUCKETS {
             return self.far.push(entry);
         }
         let place = (bucket % BUCKETS) as usize;
-        self.wheel[place].push(entry);
+        let events = &mut self.wheel[place];
+        if events.capacity() == 0 {
+            *events = self.spare.pop().unwrap_or_default();
+        }
+        events.push(entry);
         self.held[place / 64] |= 1 << (place % 64);
     }
 
@@ -156,39 +169,40 @@ impl Calendar {
                 .filter(|next| *next - self.at < BUCKETS);
         }
         let was = std::mem::replace(&mut self.at, bucket);
-        for entry in std::mem::take(&mut self.due) {
-            self.put(was, entry);
+        let events = self.due.drain(..).chain(self.late.drain());
+        if was - bucket >= BUCKETS {
+            return self.far.extend(events);
         }
-        for entry in std::mem::take(&mut self.late) {
-            self.put(was, entry);
-        }
+        let place = (was % BUCKETS) as usize;
+        self.wheel[place].extend(events);
+        self.held[place / 64] |= 1 << (place % 64);
     }
 
     /// Returns the next event and its time.
     pub(crate) fn peek(&mut self) -> Option<(Fine, Event)> {
-        let first = self.first()?;
-        Some((first.time, first.event))
+        if self.first.is_none() {
+            self.first = self.take_first();
+        }
+        self.first.map(|first| (first.time, first.event))
     }
 
     /// Takes the next event.
     pub(crate) fn pop(&mut self) -> Option<(Fine, Event)> {
-        let first = self.first()?;
-        if self.due.last() == Some(&first) {
-            self.due.pop();
-        } else {
-            self.late.pop();
-        }
+        let first = match self.first.take() {
+            None => self.take_first()?,
+            Some(first) => first,
+        };
         self.happened += 1;
         Some((first.time, first.event))
     }
 
-    fn first(&mut self) -> Option<Entry> {
+    fn take_first(&mut self) -> Option<Entry> {
         if self.due.is_empty() && self.late.is_empty() {
             self.advance()?;
         }
-        match (self.due.last(), self.late.peek()) {
-            (Some(due), Some(late)) => Some(*due.max(late)),
-            (one, other) => one.or(other).copied(),
+        match self.late.peek() {
+            Some(late) if self.due.last().is_none_or(|due| late > due) => self.late.pop(),
+            _ => self.due.pop(),
         }
     }
 
@@ -203,7 +217,8 @@ impl Calendar {
         self.at = next;
         if near == Some(next) {
             let place = (next % BUCKETS) as usize;
-            std::mem::swap(&mut self.due, &mut self.wheel[place]);
+            let events = std::mem::take(&mut self.wheel[place]);
+            self.spare.push(std::mem::replace(&mut self.due, events));
             self.held[place / 64] &= !(1 << (place % 64));
         }
         while let Some(entry) = self.far.peek()
@@ -241,7 +256,8 @@ impl Calendar {
     /// Returns the credits that are on their way back.
     pub(crate) fn credits(&self) -> u32 {
         let heaps = self.late.iter().chain(&self.far);
-        let entries = self.wheel.iter().flatten().chain(&self.due).chain(heaps);
+        let buckets = self.wheel.iter().flatten().chain(&self.due);
+        let entries = buckets.chain(heaps).chain(&self.first);
         let credits = entries.map(|entry| match entry.event {
             Event::Credit(_, credits) => credits,
             _ => 0,

@@ -13,7 +13,7 @@ use crate::{Dcqcn, RcLink};
 pub(crate) struct Ends {
     pub(crate) sender: RcSender,
     pub(crate) receiver: RcReceiver,
-    pub(crate) rate: Option<Rate>,
+    pub(crate) rate: Option<Box<Rate>>,
     /// Credits between the chips.
     pub(crate) credits: Option<CreditPool>,
     /// Before when the rate lets nothing go.
@@ -74,11 +74,11 @@ impl Ends {
     }
 
     pub(crate) fn control_rate(&mut self, parameters: &Dcqcn, line: GbPerSec) {
-        self.rate = Some(Rate {
+        self.rate = Some(Box::new(Rate {
             dcqcn: DcqcnSender::new(parameters, line),
             budget: ByteBudget::new(parameters.budget),
             notices: NoticeMerge::new(parameters.cnp_interval),
-        });
+        }));
     }
 
     /// Returns the packet that goes next, if the window and the credits let one go.

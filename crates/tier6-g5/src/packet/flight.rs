@@ -1,11 +1,10 @@
 //! Messages in flight, cut into packets.
 
-use tier6_units::ByteTime;
+use tier6_units::{ByteTime, SimTime};
 
 use super::ends::Ends;
 use super::fine::Fine;
 use super::train::{Mark, Room, Train};
-use crate::network::MessageId;
 use crate::paxi::Segments;
 
 /// How messages are cut and framed.
@@ -17,12 +16,11 @@ pub(crate) struct Framing {
     pub(crate) overhead: u32,
 }
 
-/// A message in flight, or the part of it that takes one way.
+/// A message in flight, or the part of it that takes one way: what links ask of it for every packet,
+/// one line of a cache. The rest is in [`super::progress`].
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Flight {
-    pub(crate) name: MessageId,
-    /// The flight that speaks for the message: itself, unless the message goes several ways.
-    pub(crate) leader: u32,
     /// Where it enters the network.
     pub(crate) source: u32,
     pub(crate) packets: u32,
@@ -32,44 +30,16 @@ pub(crate) struct Flight {
     pub(crate) last: u64,
     pub(crate) overhead: u32,
     /// When the chip handed it over.
-    pub(crate) start: Fine,
-    /// Its place among other arrivals: after all of the picosecond in which it was handed over.
-    pub(crate) order: Fine,
+    pub(crate) start: SimTime,
     /// Least time per byte of payload at the sender.
     pub(crate) pace: ByteTime,
     /// Packets that have been offered to the first link.
     pub(crate) next: u32,
     /// Packets that the last link has served, where they have one end.
     pub(crate) reached: u32,
-    /// When the last byte will have left, if that is known.
-    pub(crate) sent: Option<Fine>,
-    /// When the last byte will have arrived, by leaf, if that is known.
-    pub(crate) arrivals: Arrivals,
-    /// Parts of the message that have not left, and ends that have not got it; of the leader.
-    pub(crate) unsent: u32,
-    pub(crate) unarrived: u32,
-    /// Parts whose queue pairs are still at work; of the leader.
-    pub(crate) unretired: u32,
-    /// Flights of the same message; of the leader.
-    pub(crate) others: Vec<u32>,
     /// Queue pair and rate control, where the loop is closed.
     pub(crate) ends: Option<Box<Ends>>,
     pub(crate) care: Care,
-    /// What an answer takes back to the sender.
-    pub(crate) back: Fine,
-    /// Where answers go that take bytes: the first hop of the way back.
-    pub(crate) way_back: Option<u32>,
-    pub(crate) errand: Errand,
-    /// The last link.
-    pub(crate) exit: u32,
-}
-
-/// What a flight carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Errand {
-    Message,
-    /// The answer of this number.
-    Answer(u32),
 }
 
 /// How the network treats a flight.
@@ -80,29 +50,6 @@ pub(crate) enum Care {
     Sheltered,
     /// A packet of it was lost that nobody sends again.
     Broken,
-}
-
-/// When the last byte arrives at each end.
-#[derive(Debug)]
-pub(crate) enum Arrivals {
-    One(Option<Fine>),
-    Many(Vec<Option<Fine>>),
-}
-
-impl Arrivals {
-    pub(crate) fn of(leaves: u32) -> Self {
-        match leaves {
-            0 | 1 => Self::One(None),
-            leaves => Self::Many(vec![None; leaves as usize]),
-        }
-    }
-
-    pub(crate) fn at(&mut self, leaf: u32) -> &mut Option<Fine> {
-        match self {
-            Self::One(time) => time,
-            Self::Many(times) => &mut times[leaf as usize],
-        }
-    }
 }
 
 impl Framing {
@@ -153,6 +100,12 @@ impl Flight {
         }
     }
 
+    /// Returns its place among other arrivals: after all of the picosecond in which it was handed
+    /// over.
+    pub(crate) fn order(&self) -> Fine {
+        Fine::last_of(self.start)
+    }
+
     pub(crate) fn is_sheltered(&self) -> bool {
         self.care == Care::Sheltered
     }
@@ -191,7 +144,8 @@ impl Flight {
         let head = Fine::of(self.pace, before);
         let tail = Fine::of(self.pace, before + self.payload(packet));
         let late = tail.saturating_sub(Fine::of(byte, self.wire(packet)));
-        (self.start + head.max(late), self.start + head)
+        let start = Fine::from(self.start);
+        (start + head.max(late), start + head)
     }
 
     /// Returns the time between packets that the sender's engines need.

@@ -27,7 +27,8 @@ use tier6_units::{ByteTime, SimTime};
 use super::calendar::{Calendar, Event};
 use super::control::Control;
 use super::fine::Fine;
-use super::flight::{Arrivals, Care, Errand, Flight, Framing};
+use super::flight::{Care, Flight, Framing};
+use super::progress::{Arrivals, Progress};
 use super::route::{Hop, HopPlan, Intake, Join, Route};
 use super::server::{Halt, Server};
 use super::train::Slot;
@@ -63,6 +64,8 @@ pub(crate) struct Lines {
     branches: Vec<u32>,
     joins: Vec<Join>,
     flights: Vec<Flight>,
+    /// By the number of the flight.
+    progress: Vec<Progress>,
     /// Numbers of flights that ended.
     spare: Vec<u32>,
     calendar: Calendar,
@@ -99,6 +102,7 @@ impl Lines {
             branches: Vec::new(),
             joins: Vec::new(),
             flights: Vec::new(),
+            progress: Vec::new(),
             spare: Vec::new(),
             calendar: Calendar::new(Fine::ZERO),
             now: Fine::ZERO,
@@ -267,25 +271,26 @@ impl Lines {
                     others.push(number);
                 }
                 let flight = &mut self.flights[number as usize];
-                flight.leader = leader;
                 flight.source = *source;
                 (flight.packets, flight.full, flight.last) = (packets, full, last);
-                flight.arrivals = Arrivals::of(route.leaves);
-                flight.back = route.latency + self.end;
-                flight.exit = route.exit();
-                flight.way_back = route.way_back;
                 if route.is_tree() {
                     flight.care = Care::Sheltered;
                 }
+                let progress = &mut self.progress[number as usize];
+                progress.leader = leader;
+                progress.arrivals = Arrivals::of(route.leaves);
+                progress.back = route.latency + self.end;
+                progress.exit = route.exit();
+                progress.way_back = route.way_back;
                 self.open_ends(number);
                 self.join_pump(number);
             }
             ends += route.leaves;
         }
-        let flight = &mut self.flights[leader as usize];
-        flight.unsent = 1 + index(others.len());
-        flight.unarrived = ends;
-        flight.others = others;
+        let progress = &mut self.progress[leader as usize];
+        progress.unsent = 1 + index(others.len());
+        progress.unarrived = ends;
+        progress.others = others;
         self.close_if_asked();
     }
 
@@ -305,36 +310,26 @@ impl Lines {
     /// Returns the number of a new flight that goes nowhere yet.
     fn launch(&mut self, message: Message, now: SimTime) -> u32 {
         let flight = Flight {
-            name: message.id,
-            leader: 0,
             source: 0,
             packets: 0,
             full: 0,
             last: 0,
             overhead: self.framing.overhead,
-            start: now.into(),
-            order: Fine::last_of(now),
+            start: now,
             pace: message.pace,
             next: 0,
             reached: 0,
-            sent: None,
-            arrivals: Arrivals::One(None),
-            unsent: 0,
-            unarrived: 0,
-            unretired: 0,
-            others: Vec::new(),
             ends: None,
             care: Care::Plain,
-            back: Fine::ZERO,
-            way_back: None,
-            errand: Errand::Message,
-            exit: 0,
         };
+        let progress = Progress::new(message.id);
         if let Some(number) = self.spare.pop() {
             self.flights[number as usize] = flight;
+            self.progress[number as usize] = progress;
             return number;
         }
         self.flights.push(flight);
+        self.progress.push(progress);
         index(self.flights.len() - 1)
     }
 

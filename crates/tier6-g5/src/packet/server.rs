@@ -8,6 +8,7 @@ use tier6_units::ByteTime;
 use super::fine::Fine;
 use super::flight::Flight;
 use super::pump::Pump;
+use super::train::Slot;
 use crate::LinkAccount;
 use crate::network::MessageId;
 use crate::paxi::{CLASSES, Turns};
@@ -52,7 +53,8 @@ pub(crate) enum Halt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Serving {
     pub(crate) slot: u32,
-    pub(crate) name: MessageId,
+    /// What it is of, where that is drawn.
+    pub(crate) message: Option<MessageId>,
     pub(crate) flight: u32,
     pub(crate) hop: u32,
     pub(crate) first: u32,
@@ -72,7 +74,6 @@ pub(crate) struct Head {
     pub(crate) ready: Fine,
     pub(crate) tie: u32,
     pub(crate) slot: u32,
-    pub(crate) channel: u8,
 }
 
 /// What a server has carried.
@@ -130,8 +131,11 @@ impl Server {
         self.serving = Some(row);
     }
 
-    pub(crate) fn add_head(&mut self, head: Head) {
-        self.heads[usize::from(head.channel)].push(Reverse(head));
+    /// Adds the first packet of an input of this number. (What is needed comes one by one: a head
+    /// made by the caller would go through memory.)
+    pub(crate) fn add_head(&mut self, ready: Fine, slot: u32, of: &Slot) {
+        let tie = of.tie;
+        self.heads[usize::from(of.channel)].push(Reverse(Head { ready, tie, slot }));
     }
 
     /// Returns the first head of a channel that still is one, and forgets those that are not.

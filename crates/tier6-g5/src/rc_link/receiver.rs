@@ -18,7 +18,7 @@ pub struct RcReceiver {
     seen: u64,
     gap: Gap,
     mark: Mark,
-    early: Option<Early>,
+    early: Option<Box<Early>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl RcReceiver {
             mark: Mark::Clear,
             early: match link.recovery {
                 Recovery::GoBackN => None,
-                Recovery::Selective { reorder } => Some(Early::new(link.window, reorder)),
+                Recovery::Selective { reorder } => Some(Box::new(Early::new(link.window, reorder))),
             },
         }
     }

@@ -9,7 +9,7 @@ use crate::network::{Message, MessageId, Notice, PathId};
 use crate::packet::calendar::Event;
 use crate::packet::ends::{Answer, Stage, short};
 use crate::packet::fine::Fine;
-use crate::packet::flight::Errand;
+use crate::packet::progress::{Errand, Progress};
 use crate::packet::train::Mark;
 use crate::rc_link::{AckScanner, Answer as Acknowledge, Reaction, Urgency};
 
@@ -62,7 +62,7 @@ impl Lines {
         let ends = flight.ends.as_mut()?;
         if is_whole && ends.stage == Stage::Moving {
             ends.stage = Stage::Arrived;
-            let leader = flight.leader;
+            let leader = self.progress[number as usize].leader;
             let notice = self.whole(leader);
             self.retire_if_done(number);
             return notice;
@@ -73,9 +73,9 @@ impl Lines {
 
     /// Sends an answer back.
     fn answer(&mut self, number: u32, answer: Answer) {
-        let flight = &mut self.flights[number as usize];
-        let mut time = self.now + flight.back;
-        if let Some(ends) = &mut flight.ends {
+        let &Progress { back, way_back, .. } = &self.progress[number as usize];
+        let mut time = self.now + back;
+        if let Some(ends) = &mut self.flights[number as usize].ends {
             ends.pending += 1;
         }
         if let Answer::Credits(_) = answer {
@@ -92,7 +92,7 @@ impl Lines {
             super::index(control.answers.len() - 1)
         };
         let ack_bytes = control.link.map_or(0, |link| link.ack_bytes);
-        match self.flights[number as usize].way_back {
+        match way_back {
             Some(way) if ack_bytes > 0 && !matches!(answer, Answer::Credits(_)) => {
                 self.send_answer(at, way, ack_bytes);
             }
@@ -110,12 +110,13 @@ impl Lines {
         };
         let number = self.launch(message, self.now.to_sim());
         let flight = &mut self.flights[number as usize];
-        flight.leader = number;
         flight.source = way_back;
         flight.packets = 1;
         flight.overhead = bytes;
-        flight.errand = Errand::Answer(at);
-        (flight.unsent, flight.unarrived) = (1, 1);
+        let progress = &mut self.progress[number as usize];
+        progress.leader = number;
+        progress.errand = Errand::Answer(at);
+        (progress.unsent, progress.unarrived) = (1, 1);
         self.join_pump(number);
     }
 
@@ -134,8 +135,7 @@ impl Lines {
 
     /// Lets the scanner of the receiving chip acknowledge in its turn.
     fn mark_for_scan(&mut self, number: u32) {
-        let flight = &mut self.flights[number as usize];
-        let exit = flight.exit;
+        let exit = self.progress[number as usize].exit;
         let Some(control) = &mut self.control else {
             return;
         };
@@ -143,7 +143,7 @@ impl Lines {
         let Some(AckMerge::Every(visit)) = merge else {
             return;
         };
-        if let Some(ends) = &mut flight.ends {
+        if let Some(ends) = &mut self.flights[number as usize].ends {
             ends.pending += 1;
         }
         let scanner = control.scanners[exit as usize].get_or_insert_with(|| AckScanner::new(visit));
@@ -219,8 +219,8 @@ impl Lines {
     }
 
     pub(super) fn give_up(&mut self, number: u32, retries: u32) -> Option<Notice> {
-        let leader = self.flights[number as usize].leader;
-        let id = self.flights[leader as usize].name;
+        let leader = self.progress[number as usize].leader;
+        let id = self.progress[leader as usize].name;
         let ends = self.flights[number as usize].ends.as_mut()?;
         ends.stage = Stage::Fatal;
         Some(Notice::Fatal { id, retries })

@@ -6,8 +6,8 @@ use crate::packet::calendar::Event;
 use crate::packet::control::{Loop, Stop, Trust};
 use crate::packet::ends::short;
 use crate::packet::fine::Fine;
-use crate::packet::flight::{Care, Errand};
-use crate::packet::server::Head;
+use crate::packet::flight::Care;
+use crate::packet::progress::Errand;
 use crate::packet::train::{Mark, Room, Slot, Train};
 use crate::paxi::CLASSES;
 use crate::switch::{Arrival, PauseSignal};
@@ -101,8 +101,8 @@ impl Lines {
         control.is_some_and(|control| control.sites[server as usize].buffer.is_some())
     }
 
-    /// Notes that a train is coming to a server: it may be about to meet another where packets
-    /// need room.
+    /// Notes that a train is coming to a server while the loop is open: it may be about to meet
+    /// another where packets need room.
     pub(super) fn watch(&mut self, slot: u32, train: &Train) {
         let Slot {
             server,
@@ -110,14 +110,6 @@ impl Lines {
             channel,
             ..
         } = self.slots[slot as usize];
-        let is_guarded = self.guards(server);
-        if self.is_closed() {
-            if is_guarded && tie > 0 {
-                let time = train.ready.max(self.now);
-                self.calendar.add(time, Event::Admit(slot));
-            }
-            return;
-        }
         if self.channels().count > 1 && self.meets_another_channel(server, channel, train) {
             self.ask_to_close();
         }
@@ -127,7 +119,7 @@ impl Lines {
             control.sites[server as usize].chip.is_none()
                 && control.may_hold_back(flight.full_wire(), flight.packets)
         });
-        let is_watched = is_guarded || self.holds_credits(server) || may_hold_back;
+        let is_watched = self.guards(server) || self.holds_credits(server) || may_hold_back;
         if !is_watched || flight.is_sheltered() {
             return;
         }
@@ -230,34 +222,17 @@ impl Lines {
                 control.sites[server as usize].lost += 1;
                 let train = *train;
                 slot.trains.remove(at);
-                let next = slot.trains.front().copied();
                 let lane = lane(from, slot.channel);
                 if at == 0
-                    && let Some(next) = next
+                    && let Some(ready) = self.expose(number)
                 {
-                    self.expose(number, &next);
+                    self.schedule(server, ready);
                 }
                 let time = self.now + self.servers[from as usize].latency;
                 self.give_credits(lane, train.credits, time);
                 self.lose(train.flight);
             }
         }
-    }
-
-    /// Makes the front of an input known to its server.
-    fn expose(&mut self, slot: u32, train: &Train) {
-        let ready = self.time_of(self.slots[slot as usize].tie, train);
-        let Lines { slots, servers, .. } = self;
-        let at = &slots[slot as usize];
-        let head = Head {
-            ready,
-            tie: at.tie,
-            slot,
-            channel: at.channel,
-        };
-        servers[at.server as usize].add_head(head);
-        let server = at.server;
-        self.schedule(server, ready);
     }
 
     /// Tells the link before an input to stop or to go on; the signal takes the way back.
@@ -425,14 +400,15 @@ impl Lines {
     /// Notes that a packet is gone.
     pub(super) fn lose(&mut self, number: u32) {
         let flight = &mut self.flights[number as usize];
-        match (&mut flight.ends, flight.errand) {
+        let progress = &mut self.progress[number as usize];
+        match (&mut flight.ends, progress.errand) {
             (Some(ends), _) => {
                 ends.pending -= 1;
                 self.retire_if_done(number);
             }
             (None, Errand::Message) => flight.care = Care::Broken,
             (None, Errand::Answer(at)) => {
-                flight.unarrived = 0;
+                progress.unarrived = 0;
                 self.forget_if_done(number);
                 self.forget_answer(at);
             }

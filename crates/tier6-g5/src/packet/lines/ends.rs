@@ -10,7 +10,7 @@ use crate::packet::calendar::Event;
 use crate::packet::control::{ChipState, Control};
 use crate::packet::ends::{Ends, Stage, short};
 use crate::packet::fine::Fine;
-use crate::packet::flight::Errand;
+use crate::packet::progress::{Errand, Progress};
 use crate::packet::server::Serving;
 use crate::packet::train::Train;
 use crate::paxi::CLASSES;
@@ -42,8 +42,8 @@ impl Lines {
             ends.control_rate(dcqcn, byte.rate());
         }
         flight.ends = Some(Box::new(ends));
-        let leader = flight.leader;
-        self.flights[leader as usize].unretired += 1;
+        let leader = self.progress[number as usize].leader;
+        self.progress[leader as usize].unretired += 1;
     }
 
     /// Gives a flight that is on its way a queue pair, as if it had had one: what the last link
@@ -53,7 +53,8 @@ impl Lines {
         let flight = &self.flights[number as usize];
         let (reached, sent) = (flight.reached, flight.next - self.on_offer(number));
         let is_under_way = flight.packets > 0 && reached < flight.packets;
-        if flight.ends.is_some() || flight.errand != Errand::Message || !is_under_way {
+        let &Progress { errand, back, .. } = &self.progress[number as usize];
+        if flight.ends.is_some() || errand != Errand::Message || !is_under_way {
             return;
         }
         let Hop { server, .. } = self.hops[flight.source as usize];
@@ -62,7 +63,7 @@ impl Lines {
         if self
             .control
             .as_ref()
-            .is_some_and(|control| control.window_binds(wire, flight.packets, byte, flight.back, 2))
+            .is_some_and(|control| control.window_binds(wire, flight.packets, byte, back, 2))
         {
             self.come_near_a_limit();
         }
@@ -91,8 +92,8 @@ impl Lines {
                     .is_some_and(|pool| pool.take(wire).is_none())
             {
                 flight.ends = None;
-                let leader = flight.leader;
-                self.flights[leader as usize].unretired -= 1;
+                let leader = self.progress[number as usize].leader;
+                self.progress[leader as usize].unretired -= 1;
                 return self.come_near_a_limit();
             }
         }
@@ -125,7 +126,7 @@ impl Lines {
         let Some(ends) = &flight.ends else {
             let has_more = flight.next < flight.packets;
             let (ready, _) = flight.available(flight.next, hop.byte);
-            return has_more.then(|| (flight.next, ready.max(flight.order)));
+            return has_more.then(|| (flight.next, ready.max(flight.order())));
         };
         let chip = self.chip(hop.server);
         let open = chip.and_then(|chip| chip.outstanding);
@@ -137,7 +138,7 @@ impl Lines {
             return None;
         }
         let (ready, _) = flight.available(packet, hop.byte);
-        Some((packet, ready.max(flight.order).max(since)))
+        Some((packet, ready.max(flight.order()).max(since)))
     }
 
     /// Returns the chip that sends into a server.
@@ -341,11 +342,11 @@ impl Lines {
         if let Some(ends) = &flight.ends
             && ends.stage == Stage::Acknowledged
             && ends.pending == 0
-            && flight.sent.is_none()
+            && self.progress[number as usize].sent.is_none()
         {
-            let leader = flight.leader;
             flight.ends = None;
-            self.flights[leader as usize].unretired -= 1;
+            let leader = self.progress[number as usize].leader;
+            self.progress[leader as usize].unretired -= 1;
             self.forget_if_done(leader);
         }
     }

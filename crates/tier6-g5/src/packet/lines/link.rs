@@ -25,6 +25,7 @@ enum Offered {
 
 impl Lines {
     /// Adds a train to an input, of whose packets none is ready yet.
+    #[inline]
     pub(super) fn announce(&mut self, slot: u32, train: Train) {
         let number = slot;
         let slot = &mut self.slots[slot as usize];
@@ -38,24 +39,31 @@ impl Lines {
         if !is_coupled {
             slot.trains.push_back(train);
         }
-        let (server, tie, channel) = (slot.server, slot.tie, slot.channel);
-        if self.control.is_some() {
+        let (server, tie) = (slot.server, slot.tie);
+        if self.is_closed() {
+            if tie > 0 && self.guards(server) {
+                let time = train.ready.max(self.now);
+                self.calendar.add(time, Event::Admit(number));
+            }
+        } else if self.control.is_some() {
             self.watch(number, &train);
         }
         if was_empty {
-            let ready = self.time_of(tie, &train);
-            let head = Head {
-                ready,
-                tie,
-                slot: number,
-                channel,
-            };
-            self.servers[server as usize].add_head(head);
-            self.cut(server, head);
-            self.schedule(server, ready);
+            if let Some(ready) = self.expose(number) {
+                self.cut(server, tie, ready);
+                self.schedule(server, ready);
+            }
         } else if self.servers[server as usize].serves(number) {
             self.schedule(server, train.ready);
         }
+    }
+
+    /// Makes the front of an input known to its server; returns when it takes its place there.
+    pub(super) fn expose(&mut self, slot: u32) -> Option<Fine> {
+        let at = &self.slots[slot as usize];
+        let ready = time_of(&self.flights, at.tie, at.trains.front()?);
+        self.servers[at.server as usize].add_head(ready, slot, at);
+        Some(ready)
     }
 
     /// Sees to it that a server chooses at an instant, or as soon as it is free after it.
@@ -74,8 +82,8 @@ impl Lines {
         self.finish(server);
         let Channels { count, arbiter } = self.channels();
         while let Some(head) = self.choose(server, count, arbiter) {
-            let channel = usize::from(head.channel);
-            let train = self.slots[head.slot as usize].trains[0];
+            let slot = &self.slots[head.slot as usize];
+            let (channel, train) = (usize::from(slot.channel), slot.trains[0]);
             self.servers[server as usize].drop_head(channel);
             if head.tie > 0 || self.may_go(&train) {
                 self.servers[server as usize].turns.took(arbiter, channel);
@@ -145,11 +153,6 @@ impl Lines {
         })
     }
 
-    /// Returns when the first packet of a train takes its place among others.
-    pub(super) fn time_of(&self, tie: u32, train: &Train) -> Fine {
-        time_of(&self.flights, tie, train)
-    }
-
     /// Lets a link fail after the packet that it serves.
     pub(super) fn fail_now(&mut self, server: u32) {
         self.servers[server as usize].halt = Halt::Failed;
@@ -171,10 +174,10 @@ impl Lines {
         let at = serving.count - 1;
         let wait = (serving.start + serving.gap.times(at)).saturating_sub(train.ready_at(at));
         server.tally.longest_wait = server.tally.longest_wait.max(wait);
-        if let Some(spans) = &mut self.spans {
+        if let (Some(spans), Some(message)) = (&mut self.spans, serving.message) {
             spans.push(Served {
                 server: number,
-                message: serving.name,
+                message,
                 packets: serving.count,
                 start: serving.start,
                 end: server.free,
@@ -191,17 +194,7 @@ impl Lines {
         {
             self.slots[serving.slot as usize].trains.push_back(train);
         }
-        let slot = &self.slots[serving.slot as usize];
-        if let Some(train) = slot.trains.front() {
-            let ready = self.time_of(slot.tie, train);
-            let head = Head {
-                ready,
-                tie: slot.tie,
-                slot: serving.slot,
-                channel: slot.channel,
-            };
-            self.servers[number as usize].add_head(head);
-        }
+        self.expose(serving.slot);
     }
 
     /// Serves packets of the first train of an input: all that are ready before a rival, in one
@@ -258,7 +251,7 @@ impl Lines {
         };
         if is_source && ends && transmission == Transmission::First {
             let time = self.servers[server as usize].free;
-            self.flights[row.flight as usize].sent = Some(time);
+            self.progress[row.flight as usize].sent = Some(time);
             self.calendar.add(time, Event::Sent(row.flight));
         }
         if is_closed {
@@ -292,19 +285,20 @@ impl Lines {
             let event = Event::Delivered(row.flight, row.first, mark);
             self.calendar.add(time, event);
         } else if flight.ends(row.first, row.count) && flight.care != Care::Broken {
-            *flight.arrivals.at(leaf) = Some(time);
+            *self.progress[row.flight as usize].arrivals.at(leaf) = Some(time);
             self.calendar.add(time, Event::Arrived(row.flight, leaf));
         }
     }
 
     /// Hands a train to its hop.
+    #[inline]
     fn hand_on(&mut self, from: u32, train: Train) {
         let Hop { slot, intake, .. } = self.hops[train.hop as usize];
         let join = match intake {
             Intake::Single => return self.announce(slot, train),
             Intake::Join(join) => join,
         };
-        let leader = self.flights[train.flight as usize].leader;
+        let leader = self.progress[train.flight as usize].leader;
         self.joins[join as usize].announce(leader, from, train);
         while let Some(sum) = self.joins[join as usize].next(leader) {
             self.announce(slot, sum);
@@ -382,7 +376,10 @@ impl Lines {
         }
         Serving {
             slot,
-            name: flight.name,
+            message: self
+                .spans
+                .as_ref()
+                .map(|_| self.progress[train.flight as usize].name),
             flight: train.flight,
             hop: train.hop,
             first: train.first,
@@ -404,7 +401,7 @@ fn lead_at(next: ByteTime, byte: ByteTime, wire: u64, lead: Fine) -> Fine {
 /// What a chip hands over has its place after everything else of that picosecond.
 fn time_of(flights: &[Flight], tie: u32, train: &Train) -> Fine {
     match tie {
-        0 => train.ready.max(flights[train.flight as usize].order),
+        0 => train.ready.max(flights[train.flight as usize].order()),
         _ => train.ready,
     }
 }

@@ -5,21 +5,23 @@ use crate::network::Notice;
 use crate::packet::calendar::Event;
 use crate::packet::ends::Answer;
 use crate::packet::fine::Fine;
-use crate::packet::flight::Errand;
+use crate::packet::progress::Errand;
 
 impl Lines {
     pub(super) fn sent(&mut self, number: u32, time: Fine) -> Option<Notice> {
-        let flight = &mut self.flights[number as usize];
-        if flight.sent != Some(time) {
+        let progress = &mut self.progress[number as usize];
+        if progress.sent != Some(time) {
             return None;
         }
-        flight.sent = None;
-        let (leader, source) = (flight.leader, self.hops[flight.source as usize]);
+        progress.sent = None;
+        let leader = progress.leader;
+        let flight = &self.flights[number as usize];
         if flight.ends.is_none() {
-            self.pump(source.slot).leave(number);
+            let slot = self.hops[flight.source as usize].slot;
+            self.pump(slot).leave(number);
         }
         let number = leader;
-        let leader = &mut self.flights[number as usize];
+        let leader = &mut self.progress[number as usize];
         leader.unsent -= 1;
         if leader.errand == Errand::Message {
             return (leader.unsent == 0).then_some(Notice::Sent(leader.name));
@@ -29,18 +31,19 @@ impl Lines {
     }
 
     pub(super) fn arrived(&mut self, number: u32, leaf: u32, time: Fine) -> Option<Notice> {
-        let flight = &mut self.flights[number as usize];
-        if *flight.arrivals.at(leaf) != Some(time) {
+        let progress = &mut self.progress[number as usize];
+        let arrival = progress.arrivals.at(leaf);
+        if *arrival != Some(time) {
             return None;
         }
-        *flight.arrivals.at(leaf) = None;
-        let leader = flight.leader;
+        *arrival = None;
+        let leader = progress.leader;
         self.whole(leader)
     }
 
     /// Notes that one end has a message whole; tells the chips when all have.
     pub(super) fn whole(&mut self, number: u32) -> Option<Notice> {
-        let leader = &mut self.flights[number as usize];
+        let leader = &mut self.progress[number as usize];
         leader.unarrived -= 1;
         let (left, name, errand) = (leader.unarrived, leader.name, leader.errand);
         self.forget_if_done(number);
@@ -52,7 +55,7 @@ impl Lines {
 
     /// Forgets a message that has arrived and of which nothing is under way.
     pub(super) fn forget_if_done(&mut self, number: u32) {
-        let leader = &mut self.flights[number as usize];
+        let leader = &mut self.progress[number as usize];
         if leader.unarrived > 0 || leader.unretired > 0 || leader.unsent > 0 {
             return;
         }
@@ -67,9 +70,9 @@ impl Lines {
     /// Returns whether the next event is a notice that still holds.
     pub(in crate::packet) fn next_is_notice(&mut self) -> bool {
         match self.calendar.peek() {
-            Some((time, Event::Sent(flight))) => self.flights[flight as usize].sent == Some(time),
+            Some((time, Event::Sent(flight))) => self.progress[flight as usize].sent == Some(time),
             Some((time, Event::Arrived(flight, leaf))) => {
-                *self.flights[flight as usize].arrivals.at(leaf) == Some(time)
+                *self.progress[flight as usize].arrivals.at(leaf) == Some(time)
             }
             Some((_, Event::Delivered(flight, packet, _))) => self.may_be_whole(flight, packet),
             Some((_, Event::Answer(at))) => self.may_give_up(at),

@@ -3,20 +3,20 @@
 use super::{Hop, Lines};
 use crate::packet::fine::Fine;
 use crate::packet::route::Intake;
-use crate::packet::server::{Head, Server, Serving};
+use crate::packet::server::{Server, Serving};
 use crate::packet::train::Slot;
 
 impl Lines {
     /// Takes back what a server would serve after a packet that it has learnt of.
-    pub(super) fn cut(&mut self, server: u32, head: Head) {
+    pub(super) fn cut(&mut self, server: u32, tie: u32, ready: Fine) {
         let Server { serving, free, .. } = self.servers[server as usize];
-        let Some(serving) = serving.filter(|serving| serving.count > 1 && free > head.ready) else {
+        let Some(serving) = serving.filter(|serving| serving.count > 1 && free > ready) else {
             return;
         };
         let slot = &self.slots[serving.slot as usize];
         let train = &slot.trains[0];
-        let mut keep = train.before(head.ready);
-        if slot.tie < head.tie && keep < serving.count && train.ready_at(keep) == head.ready {
+        let mut keep = train.before(ready);
+        if slot.tie < tie && keep < serving.count && train.ready_at(keep) == ready {
             keep += 1;
         }
         if keep < serving.count {
@@ -46,11 +46,12 @@ impl Lines {
             flight.reached -= excess;
         }
         if flight.ends(serving.first, serving.count) {
+            let progress = &mut self.progress[serving.flight as usize];
             if serving.hop == flight.source {
-                flight.sent = None;
+                progress.sent = None;
             }
             if hop.next.0 == hop.next.1 {
-                *flight.arrivals.at(hop.leaf) = None;
+                *progress.arrivals.at(hop.leaf) = None;
             }
         }
         serving.count = keep;
@@ -67,7 +68,7 @@ impl Lines {
     /// Takes the last packets back that were handed to a hop, of which none has arrived.
     fn take_back(&mut self, serving: Serving, hop: u32, excess: u32) {
         let Hop { slot, intake, .. } = self.hops[hop as usize];
-        let leader = self.flights[serving.flight as usize].leader;
+        let leader = self.progress[serving.flight as usize].leader;
         match intake {
             Intake::Single => self.truncate(slot, serving.flight, excess),
             Intake::Join(join) => {

@@ -1,6 +1,7 @@
 //! What the lines tell when a run is over, or when nothing moves any more.
 
 use super::Lines;
+use crate::network::MessageId;
 use crate::packet::control::Stop;
 use crate::packet::flight::{Care, Flight};
 use crate::packet::server::Halt;
@@ -92,9 +93,9 @@ impl Lines {
         for number in &self.spare {
             is_spare[*number as usize] = true;
         }
-        let flights = self.flights.iter().zip(is_spare);
+        let flights = self.flights.iter().zip(&self.progress).zip(is_spare);
         let live = flights.filter(|(_, is_spare)| !is_spare);
-        waits.extend(live.filter_map(|(flight, _)| waits_for_answer(flight)));
+        waits.extend(live.filter_map(|((flight, of), _)| waits_for_answer(flight, of.name)));
         waits.sort();
         waits.dedup();
         waits
@@ -113,7 +114,7 @@ impl Lines {
             (Halt::None, false) => Some("it holds no credits"),
         };
         if let (Some(why), Some(train)) = (why, slot.trains.front()) {
-            let message = self.flights[train.flight as usize].name.0;
+            let message = self.progress[train.flight as usize].name.0;
             waits.push(Wait {
                 who: format!("message {message}"),
                 for_whom: name(slot.server),
@@ -143,8 +144,8 @@ impl Lines {
 }
 
 /// What a message waits for that no link holds.
-fn waits_for_answer(flight: &Flight) -> Option<Wait> {
-    let who = format!("message {}", flight.name.0);
+fn waits_for_answer(flight: &Flight, name: MessageId) -> Option<Wait> {
+    let who = format!("message {}", name.0);
     let in_flight = flight
         .ends
         .as_ref()

@@ -9,7 +9,7 @@ impl Lines {
     /// Lets a flight take its turns at its first link.
     pub(super) fn join_pump(&mut self, number: u32) {
         let flight = &self.flights[number as usize];
-        let order = flight.order;
+        let order = flight.order();
         let Hop { server, slot, .. } = self.hops[flight.source as usize];
         self.withdraw(server, slot, order);
         self.pump(slot).join(number);
