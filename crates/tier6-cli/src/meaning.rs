@@ -150,7 +150,7 @@ fn line_rate<Rate: FromStr>(text: &str) -> Result<Rate, Failure> {
 }
 
 /// Checks what can be seen of the inputs before they are read: standard input can be read once,
-/// and the result must not take the place of a measurement.
+/// and the result must not take the place of a measurement, nor fail to find one.
 pub fn inputs<'a>(
     files: impl IntoIterator<Item = &'a String, IntoIter: Clone>,
     output: Option<&Path>,
@@ -162,9 +162,37 @@ pub fn inputs<'a>(
         ));
     }
     if let Some(output) = output {
+        writable(output)?;
         tier6::keep_inputs(output, files)?;
     }
     Ok(())
+}
+
+/// Checks that a result can be written: its folder exists, and it is no folder.
+fn writable(path: &Path) -> Result<(), Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(());
+    }
+    let name = path.display();
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let (message, hint) = match folder {
+        _ if path.is_dir() => (
+            format!("`{name}` is a folder"),
+            "name a file in it".to_owned(),
+        ),
+        Some(folder) if !folder.is_dir() => {
+            let folder = folder.display();
+            let message = format!("cannot write `{name}`: there is no folder `{folder}`");
+            (message, format!("make it first: `mkdir -p {folder}`"))
+        }
+        Some(_) | None => return Ok(()),
+    };
+    Err(Failure::Usage {
+        message,
+        hint: Some(hint),
+    })
 }
 
 /// Picks the form of the result: `--format`, else the suffix of `-o`, else a table.

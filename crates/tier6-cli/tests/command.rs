@@ -17,6 +17,10 @@ mod places;
 mod predict;
 #[path = "command/simulate.rs"]
 mod simulate;
+#[path = "command/simulate_beside.rs"]
+mod simulate_beside;
+#[path = "command/simulate_stops.rs"]
+mod simulate_stops;
 #[path = "command/streams.rs"]
 mod streams;
 #[path = "command/substance.rs"]

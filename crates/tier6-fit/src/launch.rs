@@ -86,7 +86,9 @@ impl Launch {
     ///
     /// When there is no such schedule, or it has more transfers than the engine can number.
     pub fn new(setup: &CallSetup<'_>, path: Path, data: Bytes) -> Result<Self, LaunchError> {
-        Self::on(setup, path, data, chips(setup))
+        let parameters = setup.parameters;
+        let chips = chips_of(setup.topology, parameters.placement, setup.ranks);
+        Self::on(setup, path, data, chips)
     }
 
     /// As [`Launch::new`], on these chips, one per rank, laid over nodes as the setup's placement
@@ -231,11 +233,6 @@ impl CallSetup<'_> {
         whole.map_or(FixedTime::Software(software), FixedTime::WholeCall)
     }
 
-    /// Returns the chip of each rank where nothing else is said: one node after another.
-    pub fn chips(&self) -> Vec<ChipId> {
-        chips(self)
-    }
-
     fn per_node(&self) -> u32 {
         match self.parameters.placement {
             Placement::Packed => self.topology.chips_per_node().min(self.ranks),
@@ -255,15 +252,15 @@ fn fits(setup: &CallSetup<'_>, ranks: u32, chips: &[ChipId]) -> Result<(), Launc
     })
 }
 
-/// The chip of each rank.
-fn chips(setup: &CallSetup<'_>) -> Vec<ChipId> {
-    let width = match setup.parameters.placement {
+/// Returns the chip of each rank where nothing else is said: one node after another.
+pub fn chips_of(topology: &Topology, placement: Placement, ranks: u32) -> Vec<ChipId> {
+    let width = match placement {
         Placement::Packed => usize::MAX,
         Placement::PerNode(each) => each.get() as usize,
     };
-    let nodes = setup.topology.nodes().iter();
+    let nodes = topology.nodes().iter();
     let chips = nodes.flat_map(|node| node.chips.clone().take(width));
-    chips.take(setup.ranks as usize).map(ChipId::new).collect()
+    chips.take(ranks as usize).map(ChipId::new).collect()
 }
 
 /// The end of part `at` of a message in `count` parts.

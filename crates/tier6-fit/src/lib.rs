@@ -48,7 +48,9 @@ pub use compare::{
 };
 pub use fit::fit_range;
 pub use identify::{Design, Identifiability, Setting, TWO_LEVEL_CONSTANTS, TwoLevel};
-pub use launch::{CallSetup, FixedTime, Launch, LaunchError, is_in_switch, simulated_protocols};
+pub use launch::{
+    CallSetup, FixedTime, Launch, LaunchError, chips_of, is_in_switch, simulated_protocols,
+};
 pub use predict::{Band, Evidence, Grounds, KnownPoint, Prediction, Predictor, PredictorError};
 pub use rank_latency::{RankEvidence, RingLatency, RingSteps, fit_ring_steps, ring_steps};
 pub use rank_trend::{RankTrend, TrendFit, rank_trend};

@@ -51,7 +51,7 @@ pub use prediction::{
 };
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use simulation::{
-    CallStatistics, LinkStatistics, RankStatistics, Sensitivity, SimulatedCall, SimulationReport,
+    BesideCall, BesideTime, CallStatistics, LinkStatistics, RankStatistics, Sensitivity, SimulatedCall, SimulationReport,
     StoppedCall, Trace, bandwidths, simulation_csv, simulation_json, simulation_markdown,
     simulation_table, statistics_csv, trace_json,
 };

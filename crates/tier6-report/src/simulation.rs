@@ -2,13 +2,17 @@
 //! them, and who waits for whom when one stopped. [`statistics_csv`] has an account per link and
 //! rank, [`trace_json`] a timeline to look at.
 
+mod beside;
 mod json;
 mod statistics;
 mod trace;
 
+pub use beside::{BesideCall, BesideTime};
 pub use json::simulation_json;
 pub use statistics::{CallStatistics, LinkStatistics, RankStatistics, statistics_csv};
 pub use trace::{Trace, trace_json};
+
+use beside::{beside_grid, beside_notes, chip_ranges, slowdown};
 
 use crate::analysis::csv::{number, push_row, quoted, text};
 use crate::call::{
@@ -46,6 +50,10 @@ pub struct SimulationReport {
     pub grain: Grain,
     /// Forms of algorithms that were chosen, by name and value.
     pub variant: Vec<(String, String)>,
+    /// The chips of the ranks, when they were named.
+    pub chips: Option<Vec<u32>>,
+    /// Calls that run beside.
+    pub beside: Vec<BesideCall>,
     /// Faults, as they were written.
     pub faults: Vec<String>,
     /// Runs that ended, by size; of one size the fastest first.
@@ -93,6 +101,10 @@ pub struct SimulatedCall {
     pub packet_hops: u64,
     /// How the time follows the constants, if it was asked for.
     pub sensitivities: Vec<Sensitivity>,
+    /// The time with nothing beside it; `None` without calls beside, and when it stops then.
+    pub alone: Option<SimTime>,
+    /// What the calls beside took, in their order.
+    pub beside: Vec<BesideTime>,
 }
 
 /// How the time of a call follows a constant.
@@ -125,6 +137,9 @@ pub fn simulation_table(report: &SimulationReport, style: Style, detail: Detail)
     if !report.rows.is_empty() {
         let _ = write!(out, "\n{}\n", grid(report, detail).text(style));
     }
+    if let Some(grid) = beside_grid(report) {
+        let _ = writeln!(out, "{}", grid.text(style));
+    }
     for (head, sentence) in bottlenecks(report, detail) {
         push_sentence(&mut out, (&head, Tone::Dim), &sentence, style);
     }
@@ -151,7 +166,11 @@ pub fn simulation_markdown(report: &SimulationReport) -> String {
     let mut out = format!("# {}\n", markdown_text(&title(report)));
     if !report.rows.is_empty() {
         let grid = grid(report, Detail::Short).markdown();
-        let _ = write!(out, "\n{grid}\n## Bottlenecks\n\n");
+        let _ = write!(out, "\n{grid}\n");
+        if let Some(grid) = beside_grid(report) {
+            let _ = write!(out, "## Calls beside\n\n{}\n", grid.markdown());
+        }
+        out += "## Bottlenecks\n\n";
     }
     for (head, sentence) in bottlenecks(report, Detail::Short) {
         let (head, sentence) = (markdown_text(&head), markdown_text(&sentence));
@@ -180,7 +199,7 @@ pub fn simulation_markdown(report: &SimulationReport) -> String {
 pub fn simulation_csv(report: &SimulationReport) -> String {
     let mut out = "engine,system,collective,ranks,bytes,algorithm,protocol,time_us,software_us,\
         latency_us,transfer_us,reduce_us,stall_us,algbw_gbs,busbw_gbs,bottleneck,evidence,in_nccl,\
-        fidelity,seed,hardware_us,channels,events,messages,packet_hops\n"
+        fidelity,seed,hardware_us,channels,events,messages,packet_hops,alone_us,slowdown,beside_us\n"
         .to_owned();
     for row in &report.rows {
         let mut fields = vec![
@@ -200,6 +219,9 @@ pub fn simulation_csv(report: &SimulationReport) -> String {
         fields.push(number(Some(us(row.hardware))));
         fields.push(row.channels.to_string());
         fields.extend([row.events, row.messages, row.packet_hops].map(|n| text(Some(n))));
+        fields.extend([row.alone.map(us), slowdown(row.total, row.alone)].map(number));
+        let beside = row.beside.iter().map(|one| number(Some(us(one.total))));
+        fields.push(beside.collect::<Vec<_>>().join(";"));
         push_row(&mut out, fields.iter());
     }
     out
@@ -312,8 +334,12 @@ fn title(report: &SimulationReport) -> String {
         faults => format!("; {}", faults.join(", ")),
     };
     let variant = variant_text(&report.variant);
+    let chips = match &report.chips {
+        None => String::new(),
+        Some(chips) => format!(" (chips {})", chip_ranges(chips)),
+    };
     format!(
-        "{} on {} of {}, {}; g5 engine, {} fidelity, seed {}{grain}{variant}{faults}",
+        "{} on {}{chips} of {}, {}; g5 engine, {} fidelity, seed {}{grain}{variant}{faults}",
         naming::collective(Some(report.collective)),
         count(report.ranks as usize, "rank"),
         report.system,
@@ -345,8 +371,13 @@ fn grid(report: &SimulationReport, detail: Detail) -> Grid {
         .numbers("stall", 1, |row| part(row.parts.stall))
         .numbers("algbw", 2, |row| row.algbw.map(GbPerSec::get))
         .numbers("busbw", 2, |row| row.busbw.map(GbPerSec::get))
-        .left("limit", |row| row.limit().to_owned())
-        .cells("evidence", Align::Left, |row| evidence(row.basis));
+        .left("limit", |row| row.limit().to_owned());
+    if !report.beside.is_empty() {
+        columns = columns
+            .numbers("alone us", 1, |row| row.alone.map(us))
+            .numbers("slowdown", 2, |row| slowdown(row.total, row.alone));
+    }
+    let mut columns = columns.cells("evidence", Align::Left, |row| evidence(row.basis));
     if detail == Detail::Wide {
         columns = columns
             .right("channels", |row| row.channels.to_string())
@@ -412,6 +443,7 @@ fn notes(report: &SimulationReport) -> Vec<String> {
     if of(Basis::Extrapolated) {
         notes.push("extrapolated: the constants were fitted on other sizes".to_owned());
     }
+    notes.extend(beside_notes(report));
     match report.fidelity {
         Fidelity::Flow => notes.push(
             "flow: messages share links max-min fairly; queues, loss and congestion control are not \

@@ -168,6 +168,8 @@ fn simulated(
         },
         ranks: Some(ranks),
         nodes: None,
+        chips: None,
+        beside: &[],
         sizes: &experiment.sizes,
         variant: &Variant::default(),
         fidelity: experiment.fidelity,

@@ -1,27 +1,33 @@
 //! What a collective costs on a described system, by the event-driven engine: every message on
 //! every link, with queues, credits and faults; and where the time went.
 
+mod beside;
+mod chips;
 mod custom;
 mod fault;
 mod names;
 mod outcome;
+mod running;
 mod scene;
 mod sensitivity;
+mod stage;
 
-use crate::predict::{Site, plans};
+use crate::predict::plans;
 use crate::progress::Progress;
 use crate::systems::no_charts;
 use crate::{Error, Exit, Form, PredictRequest, Variant};
-use outcome::{row, statistics};
-use scene::{Outcome, Scene};
+use outcome::{rank_names, row, statistics, statistics_so_far};
+use scene::{Call, Outcome, Scene};
+use stage::Stage;
 use tier6_collective::{Algorithm, Collective, Grain, Handshake};
-use tier6_g5::{Fidelity, Recording, StopReason};
+use tier6_g5::{Fidelity, Recording, RunStop, StopReason, Timeline};
 use tier6_math::Plan;
 use tier6_report::{
-    AlgorithmChoice, CallStatistics, ProtocolChoice, Refusal, SimulationReport, StoppedCall, Trace,
-    simulation_csv, simulation_json, simulation_markdown, simulation_table, statistics_csv,
-    trace_json,
+    AlgorithmChoice, BesideCall, CallStatistics, ProtocolChoice, Refusal, SimulationReport,
+    StoppedCall, Trace, simulation_csv, simulation_json, simulation_markdown, simulation_table,
+    statistics_csv, trace_json,
 };
+use tier6_system::ChipId;
 use tier6_units::{Bytes, SizeRange};
 
 /// What to simulate.
@@ -35,6 +41,10 @@ pub struct SimulateRequest<'a> {
     pub ranks: Option<u32>,
     /// Nodes, over which the ranks are spread evenly; `None` fills one node after another.
     pub nodes: Option<u32>,
+    /// The chips of the ranks, in their order: `8-15`; `None` for the first of each node.
+    pub chips: Option<&'a str>,
+    /// Calls that run beside it: `all_to_all:16M:chips=8-15:start=10us`.
+    pub beside: &'a [String],
     /// The sizes; a schedule that states its own needs none.
     pub sizes: &'a SizeRange,
     /// Which forms of the algorithms.
@@ -80,10 +90,10 @@ pub enum SimulatedWork<'a> {
 pub struct Simulated {
     /// The results.
     pub report: SimulationReport,
-    /// Accounts of every run that ended, if they were asked for.
+    /// Accounts of every run, of one that stopped up to then, if they were asked for.
     pub statistics: Vec<CallStatistics>,
-    /// The timeline of the last size, of the fastest algorithm, if it was asked for and the run
-    /// ended.
+    /// The timeline of the last size, of the fastest algorithm, if it was asked for; where none
+    /// ended, up to the stop.
     pub trace: Option<Trace>,
 }
 
@@ -105,7 +115,8 @@ pub fn simulate(
         } => (collective, choice, protocols),
         SimulatedWork::Schedule(file) => return custom::simulate(request, file, progress),
     };
-    let site = Site::of(request.system, request.ranks, request.nodes)?;
+    let stage = Stage::new(request, request.ranks)?;
+    let site = &stage.placed.site;
     // The plans say what can run, and which is the fastest.
     let prediction = PredictRequest {
         system: request.system,
@@ -114,13 +125,13 @@ pub fn simulate(
         protocols: ProtocolChoice::Without,
         variant: request.variant,
         grain: request.grain,
-        ranks: request.ranks,
+        ranks: Some(site.ranks),
         nodes: request.nodes,
         sizes: request.sizes,
     };
-    let (plans, refused) = plans(&prediction, &site)?;
-    let mut scene = Scene::new(request, &site, (collective, protocols), progress)?;
-    let mut simulated = Simulated::nothing(request, &site, (collective, choice));
+    let (plans, refused) = plans(&prediction, site)?;
+    let mut scene = Scene::new(request, &stage, (collective, protocols), progress)?;
+    let mut simulated = Simulated::nothing(&scene, choice);
     simulated.report.refused = refused;
     let plans: Vec<(Algorithm, &Plan)> = plans
         .iter()
@@ -138,11 +149,16 @@ pub fn simulate(
 }
 
 impl Simulated {
-    fn nothing(
-        request: &SimulateRequest<'_>,
-        site: &Site,
-        (collective, choice): (Collective, AlgorithmChoice),
-    ) -> Self {
+    fn nothing(scene: &Scene<'_>, choice: AlgorithmChoice) -> Self {
+        let (request, site, collective) = (scene.request, scene.site, scene.collective);
+        let numbers = |chips: &[ChipId]| chips.iter().map(|chip| chip.get()).collect();
+        let beside = scene.beside.iter().map(|beside| BesideCall {
+            name: beside.name.clone(),
+            collective: beside.collective,
+            bytes: beside.bytes,
+            chips: numbers(&beside.chips),
+            start: beside.start,
+        });
         Self {
             report: SimulationReport {
                 system: site.topology.name().to_owned(),
@@ -154,6 +170,8 @@ impl Simulated {
                 seed: request.seed,
                 grain: request.grain,
                 variant: crate::predict::owned(request.variant.settings()),
+                chips: request.chips.map(|_| numbers(scene.chips)),
+                beside: beside.collect(),
                 faults: request.faults.to_vec(),
                 rows: Vec::new(),
                 stops: Vec::new(),
@@ -211,40 +229,69 @@ impl Simulated {
                 Outcome::Ran(call, mut result) => {
                     let timeline = result.timeline.take();
                     let row = row(scene, &call, basis, &result)?;
+                    let trace = timeline.map(|timeline| self.trace(scene, &call, timeline, None));
                     if scene.request.statistics == Recording::On {
                         self.statistics.push(statistics(scene, &call, *result));
                     }
-                    rows.push((row, timeline));
+                    rows.push((row, trace));
                 }
-                Outcome::Stopped(call, stop) => self.report.stops.push(StoppedCall {
-                    algorithm: call.algorithm,
-                    bytes: call.bytes,
-                    stop: *stop,
-                }),
+                Outcome::Stopped(call, stop) => self.add_stop(scene, &call, *stop),
                 Outcome::Refused(error) => return Err(error),
             }
         }
         // Stable: equal times stay in the order of the contract.
         rows.sort_by_key(|(row, _)| row.total);
-        for (row, timeline) in rows {
+        let of_stop = self.trace.take();
+        for (row, trace) in rows {
             // The fastest comes first.
-            if let Some(timeline) = timeline.filter(|_| self.trace.is_none()) {
-                let title = format!(
-                    "{} {} of {} on {}",
-                    row.algorithm.map_or("custom", Algorithm::name),
-                    self.report.collective,
-                    row.bytes,
-                    self.report.system
-                );
-                self.trace = Some(Trace {
-                    title,
-                    timeline,
-                    link_names: scene.link_names.clone(),
-                });
-            }
+            self.trace = self.trace.take().or(trace);
             self.report.rows.push(row);
         }
+        self.trace = self.trace.take().or(of_stop);
         Ok(())
+    }
+
+    /// Keeps a run that stopped, with what there was until then.
+    fn add_stop(&mut self, scene: &Scene<'_>, call: &Call, mut stop: RunStop) {
+        if let Some(timeline) = stop.so_far.timeline.take() {
+            let trace = self.trace(scene, call, timeline, Some(&stop));
+            self.trace.get_or_insert(trace);
+        }
+        let so_far = statistics_so_far(scene, call, &mut stop);
+        if scene.request.statistics == Recording::On {
+            self.statistics.push(so_far);
+        }
+        self.report.stops.push(StoppedCall {
+            algorithm: call.algorithm,
+            bytes: call.bytes,
+            stop,
+        });
+    }
+
+    fn trace(
+        &self,
+        scene: &Scene<'_>,
+        call: &Call,
+        timeline: Timeline,
+        stop: Option<&RunStop>,
+    ) -> Trace {
+        let until = match stop {
+            Some(stop) => format!(", until it stopped at {}: {}", stop.at, stop.reason),
+            None => String::new(),
+        };
+        let title = format!(
+            "{} {} of {} on {}{until}",
+            call.algorithm.map_or("custom", Algorithm::name),
+            self.report.collective,
+            call.bytes,
+            self.report.system
+        );
+        Trace {
+            title,
+            timeline,
+            link_names: scene.link_names.clone(),
+            rank_names: rank_names(scene, call),
+        }
     }
 }
 

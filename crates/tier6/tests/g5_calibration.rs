@@ -56,6 +56,8 @@ fn a_calibrated_system_is_simulated_as_measured() {
             variant: &Variant::default(),
             ranks: None,
             nodes: None,
+            chips: None,
+            beside: &[],
             sizes: &sizes,
             fidelity: Fidelity::Flow,
             seed: 0,

@@ -15,6 +15,8 @@ Examples:
   tier6 simulate --system h100-x8 --schedule mine.json
   tier6 simulate --system h100-x8 --collective all_gather --algorithm ring \\
       --fault slow-link=chip0-nvswitch3:50% --fault late-rank=3:20us
+  tier6 simulate --system h100-x8-ib-ndr --collective all_reduce --chips 0-14/2 --sizes 64M \\
+      --beside all_to_all:16M:chips=1-15/2
 ")]
 #[command(after_help = "\
 Links in `--fault` are named from the sender to the receiver; `--stats` lists those in use:
@@ -23,6 +25,10 @@ Links in `--fault` are named from the sender to the receiver; `--stats` lists th
                           is routed around where there is an equal route
   late-rank=RANK:TIME     enters the call late
   loss=[LINK:]SHARE       loses frames, on every link or on one (packet fidelity)
+Calls in `--beside` share links, and chips if they are the same, with the measured one:
+  all_to_all:16M:algorithm=direct:chips=8-15:start=10us
+Without a size it is that of the measured call, without an algorithm the one of NCCL's that
+`tier6 predict` calls fastest, without chips all that no other call uses, else the same ones.
 The trace is of the last size, in the Trace Event format: open it at ui.perfetto.dev, which
 keeps it on your machine.
 Exit 12 when a run stops: stall, deadlock, limit, with who waits for whom.
@@ -52,6 +58,12 @@ pub struct Simulate {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
+    /// The chips of the ranks, in their order, instead of the first ones: `8-15`, `0-14/2`
+    #[arg(long, value_name = "LIST", conflicts_with = "ranks")]
+    pub chips: Option<String>,
+    /// Another call that runs beside it, as below; may be given several times
+    #[arg(long, value_name = "COLLECTIVE:..")]
+    pub beside: Vec<String>,
     /// Message sizes in nccl-tests' meaning
     #[arg(long, value_name = "RANGE", default_value = "1K..1G:x4")]
     pub sizes: String,

@@ -36,6 +36,8 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
         work: work(options)?,
         ranks: options.ranks,
         nodes: options.nodes,
+        chips: options.chips.as_deref(),
+        beside: &options.beside,
         sizes: &meaning::sizes(&options.sizes)?,
         fidelity: match options.fidelity {
             Fidelity::Packet => tier6::Fidelity::Packet,
@@ -89,6 +91,11 @@ fn deliver_beside(
 ) -> Result<(), Failure> {
     if let Some(path) = &options.stats {
         terminal.deliver(&tier6::render_statistics(simulated), Some(path))?;
+        if !simulated.report.stops.is_empty() {
+            terminal.note(
+                "of a run that stopped the accounts are until then, and `stopped_us` says when",
+            );
+        }
     }
     match (&options.trace, &simulated.trace) {
         (Some(path), Some(trace)) => {
@@ -98,7 +105,7 @@ fn deliver_beside(
                 trace.title
             ));
         }
-        (Some(_), None) => terminal.warning("no trace: the run of the last size stopped"),
+        (Some(_), None) => terminal.warning("no trace: nothing ran at the last size"),
         (None, _) => {}
     }
     Ok(())

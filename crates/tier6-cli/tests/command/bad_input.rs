@@ -205,8 +205,8 @@ fn a_result_that_cannot_be_written_leaves_no_partial_file() {
     let file = folder.join("out.json");
     check(
         &["analyze", "base.txt", "-o", file.to_str().unwrap()],
-        1,
-        &["failed to write"],
+        2,
+        &["there is no folder", "hint: make it first"],
     );
     assert!(!file.exists());
 }

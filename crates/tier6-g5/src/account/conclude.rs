@@ -186,8 +186,13 @@ fn bottleneck(
         1 => " (like one other)".to_owned(),
         _ => format!(" (like {alike} others)"),
     };
+    let time = if whole == hardware {
+        "the hardware time"
+    } else {
+        "the time of all calls"
+    };
     let carried = format!(
-        "{name}{others} was busy {:.0} % of the hardware time with {} bytes",
+        "{name}{others} was busy {:.0} % of {time} with {} bytes",
         100.0 * busy_share,
         account.wire_bytes,
     );

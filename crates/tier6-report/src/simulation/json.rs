@@ -1,22 +1,27 @@
 //! `tier6.prediction/1` of the event-driven engine. Additions to those of a prediction: `fidelity`, `seed`,
 //! `grain_bytes`, `faults`, `stops`, `refused`, `flaw` and `variant` of the whole; `hardware_us`, `channels`,
-//! `events`, `messages`, `packet_hops` and `sensitivities` of a result.
+//! `events`, `messages`, `packet_hops` and `sensitivities` of a result. Where ranks have chips of the caller's
+//! choice, `chips`; where calls run beside, `beside` of the whole and, with `alone_us` and `slowdown`, of a result.
 
-use super::{Sensitivity, SimulatedCall, SimulationReport, StoppedCall, algorithm_name, us};
+use super::beside::slowdown;
+use super::{
+    BesideCall, BesideTime, Sensitivity, SimulatedCall, SimulationReport, StoppedCall,
+    algorithm_name, us,
+};
 use crate::analysis::json::pretty;
-use crate::call::{AlgorithmChoice, PartsDto, RefusalDto, in_nccl_name};
+use crate::call::{PartsDto, RefusalDto, in_nccl_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tier6_collective::{Grain, Protocol};
 use tier6_g5::{Parts, Wait};
-use tier6_units::GbPerSec;
+use tier6_units::{Bytes, GbPerSec};
 
 /// Returns the simulation as JSON of schema `tier6.prediction/1`, indented, with a final newline.
 pub fn simulation_json(report: &SimulationReport) -> String {
     let settings = report.variant.iter();
     let variant = || settings.map(|(key, value)| (&**key, &**value)).collect();
     let rows = report.rows.iter();
-    let results = rows.map(|row| ResultDto::new(row, report.choice));
+    let results = rows.map(|row| ResultDto::new(row, report));
     pretty(&ReportDto {
         schema: "tier6.prediction/1",
         engine: "g5",
@@ -35,6 +40,8 @@ pub fn simulation_json(report: &SimulationReport) -> String {
         refused: RefusalDto::of(report.choice, &report.refused),
         flaw: report.flaw.as_deref(),
         variant: (!report.variant.is_empty()).then(variant),
+        chips: report.chips.as_deref(),
+        beside: report.beside.iter().map(BesideDto::new).collect(),
     })
 }
 
@@ -59,6 +66,32 @@ struct ReportDto<'a> {
     flaw: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variant: Option<BTreeMap<&'a str, &'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chips: Option<&'a [u32]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    beside: Vec<BesideDto<'a>>,
+}
+
+/// A call beside.
+#[derive(Serialize)]
+struct BesideDto<'a> {
+    name: &'a str,
+    collective: &'static str,
+    /// `null` for the size of the measured call.
+    bytes: Option<u64>,
+    chips: &'a [u32],
+    start_us: f64,
+}
+
+/// What it took beside one measured call.
+#[derive(Serialize)]
+struct BesideTimeDto<'a> {
+    name: &'a str,
+    algorithm: &'static str,
+    bytes: u64,
+    time_us: f64,
+    alone_us: Option<f64>,
+    slowdown: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -82,6 +115,12 @@ struct ResultDto<'a> {
     packet_hops: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sensitivities: Vec<SensitivityDto<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alone_us: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slowdown: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    beside: Vec<BesideTimeDto<'a>>,
 }
 
 #[derive(Serialize)]
@@ -109,12 +148,14 @@ struct WaitDto<'a> {
 }
 
 impl<'a> ResultDto<'a> {
-    fn new(row: &'a SimulatedCall, choice: AlgorithmChoice) -> Self {
+    fn new(row: &'a SimulatedCall, report: &'a SimulationReport) -> Self {
+        let beside = report.beside.iter().zip(&row.beside);
+        let beside = beside.map(|(call, time)| BesideTimeDto::new(call, time));
         Self {
             bytes: row.bytes.get(),
             algorithm: algorithm_name(row.algorithm),
             protocol: row.protocol.map(Protocol::name),
-            in_nccl: in_nccl_name(choice, row.in_nccl),
+            in_nccl: in_nccl_name(report.choice, row.in_nccl),
             time_us: us(row.total),
             parts: parts(&row.parts),
             algbw_gbs: row.algbw.map(GbPerSec::get),
@@ -127,6 +168,34 @@ impl<'a> ResultDto<'a> {
             messages: row.messages,
             packet_hops: row.packet_hops,
             sensitivities: row.sensitivities.iter().map(SensitivityDto::new).collect(),
+            alone_us: row.alone.map(us),
+            slowdown: slowdown(row.total, row.alone),
+            beside: beside.collect(),
+        }
+    }
+}
+
+impl<'a> BesideDto<'a> {
+    fn new(call: &'a BesideCall) -> Self {
+        Self {
+            name: &call.name,
+            collective: call.collective.name(),
+            bytes: call.bytes.map(Bytes::get),
+            chips: &call.chips,
+            start_us: us(call.start),
+        }
+    }
+}
+
+impl<'a> BesideTimeDto<'a> {
+    fn new(call: &'a BesideCall, time: &'a BesideTime) -> Self {
+        Self {
+            name: &call.name,
+            algorithm: algorithm_name(time.algorithm),
+            bytes: time.bytes.get(),
+            time_us: us(time.total),
+            alone_us: time.alone.map(us),
+            slowdown: slowdown(time.total, time.alone),
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct CallStatistics {
     pub bytes: Bytes,
     /// Time of the hardware, of which a link's busy time is a share.
     pub hardware: SimTime,
+    /// When the run stopped, if it did: what follows is until then.
+    pub stopped: Option<SimTime>,
     /// Links that carried something, or lost it.
     pub links: Vec<LinkStatistics>,
     /// Ranks of each channel.
@@ -35,6 +37,8 @@ pub struct LinkStatistics {
 /// What a rank did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankStatistics {
+    /// The call beside that it is of; `None` for the measured one.
+    pub job: Option<String>,
     /// The rank.
     pub rank: u32,
     /// The channel.
@@ -48,14 +52,25 @@ pub struct RankStatistics {
 pub fn statistics_csv(calls: &[CallStatistics]) -> String {
     let mut out = "algorithm,bytes,kind,name,class,channel,wire_bytes,payload_bytes,busy_us,\
         utilisation,peak_queue_bytes,marked,lost,resent,paused_us,credit_stall_us,sending_us,\
-        reducing_us,waiting_for_credit_us,waiting_for_peer_us,done_us\n"
+        reducing_us,waiting_for_credit_us,waiting_for_peer_us,done_us,job,stopped_us\n"
         .to_owned();
     for call in calls {
         for link in &call.links {
-            push_row(&mut out, link.fields(call).iter());
+            push_row(
+                &mut out,
+                link.fields(call)
+                    .iter()
+                    .chain(&[String::new(), stopped(call)]),
+            );
         }
         for rank in &call.ranks {
-            push_row(&mut out, rank.fields(call).iter());
+            let job = rank.job.as_deref().unwrap_or("call");
+            push_row(
+                &mut out,
+                rank.fields(call)
+                    .iter()
+                    .chain(&[quoted(job), stopped(call)]),
+            );
         }
     }
     out
@@ -64,6 +79,11 @@ pub fn statistics_csv(calls: &[CallStatistics]) -> String {
 /// Columns of links, of which a rank has none, and the other way round.
 const LINK_COLUMNS: usize = 10;
 const RANK_COLUMNS: usize = 5;
+
+/// When a run stopped; nothing for one that ended.
+fn stopped(call: &CallStatistics) -> String {
+    call.stopped.map_or_else(String::new, time)
+}
 
 fn time(span: SimTime) -> String {
     number(Some(us(span)))
@@ -133,6 +153,7 @@ mod tests {
             algorithm: Some(Algorithm::Ring),
             bytes: Bytes::new(1024),
             hardware: SimTime::from_ps(4_000_000),
+            stopped: Some(SimTime::from_ps(4_000_000)),
             links: vec![LinkStatistics {
                 name: "leaf 0 to spine, 1".to_owned(),
                 class: "ib".to_owned(),
@@ -143,6 +164,7 @@ mod tests {
                 },
             }],
             ranks: vec![RankStatistics {
+                job: Some("beside 1".to_owned()),
                 rank: 3,
                 channel: 1,
                 account: ChipAccount {
@@ -162,7 +184,7 @@ mod tests {
         assert_eq!(link.split(',').count(), columns + 1);
         let rank = lines.next().unwrap();
         assert!(rank.starts_with("ring,1024,rank,3,,1,"), "{rank}");
-        assert!(rank.ends_with(",0.5,0,0,0,0"), "{rank}");
+        assert!(rank.ends_with(",0.5,0,0,0,0,beside 1,4"), "{rank}");
         assert_eq!(rank.split(',').count(), columns);
     }
 }

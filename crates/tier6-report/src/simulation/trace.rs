@@ -20,6 +20,8 @@ pub struct Trace {
     pub timeline: Timeline,
     /// Names of links, by [`LinkId`].
     pub link_names: Vec<String>,
+    /// Names of ranks, by the number that the timeline gives them.
+    pub rank_names: Vec<String>,
 }
 
 /// Process of the links; rank r is process r + 1.
@@ -157,7 +159,12 @@ impl Lines {
         for (place, process) in processes.into_iter().enumerate() {
             let name = match process {
                 LINKS => "links".to_owned(),
-                rank => format!("rank {}", rank - 1),
+                rank => {
+                    let known = trace.rank_names.get(rank as usize - 1);
+                    known
+                        .cloned()
+                        .unwrap_or_else(|| format!("rank {}", rank - 1))
+                }
             };
             self.describe("process", (process, 0), (&name, place));
         }
@@ -224,6 +231,7 @@ mod tests {
             title: "a ring".to_owned(),
             timeline,
             link_names: vec!["chip0 to hub".to_owned()],
+            rank_names: [0, 1, 2].map(|rank| format!("rank {rank}")).to_vec(),
         });
         let parsed: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(parsed["otherData"]["title"], "a ring");

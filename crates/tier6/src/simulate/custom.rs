@@ -1,6 +1,7 @@
 //! Schedules from files: ours as JSON, MSCCL's as XML.
 
 use super::scene::{Call, Outcome, Scene, domain};
+use super::stage::Stage;
 use super::{SimulateRequest, Simulated};
 use crate::Error;
 use crate::predict::Site;
@@ -30,12 +31,22 @@ pub(super) fn simulate(
             hint: Some("leave `--ranks` out".to_owned()),
         });
     }
-    let site = Site::of(request.system, Some(ranks), request.nodes)?;
+    let stage = Stage::new(request, Some(ranks))?;
+    let site = &stage.placed.site;
+    if site.ranks != ranks {
+        return Err(Error::Usage {
+            message: format!(
+                "`{file}` is a schedule of {ranks} ranks, not {}",
+                site.ranks
+            ),
+            hint: Some(format!("give `--chips` {ranks} chips")),
+        });
+    }
     let collective = first.collective();
     // A schedule says itself what it sends: no protocol.
     let work = (collective, ProtocolChoice::Without);
-    let mut scene = Scene::new(request, &site, work, progress)?;
-    let mut simulated = Simulated::nothing(request, &site, (collective, AlgorithmChoice::Auto));
+    let mut scene = Scene::new(request, &stage, work, progress)?;
+    let mut simulated = Simulated::nothing(&scene, AlgorithmChoice::Auto);
     simulated.report.choice = match first.algorithm() {
         Some(algorithm) => AlgorithmChoice::One(algorithm),
         None => AlgorithmChoice::All,
@@ -51,7 +62,7 @@ pub(super) fn simulate(
             Outcome::Refused(error) => return Err(error),
             outcome => outcome,
         };
-        let basis = basis(&site, schedule);
+        let basis = basis(site, schedule);
         simulated.add(&mut scene, vec![(outcome, basis)])?;
     }
     Ok(simulated)
@@ -78,10 +89,11 @@ fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Schedule>, Erro
 
 impl Scene<'_> {
     fn custom(&self, schedule: &Schedule) -> Result<Call, Error> {
-        let setup = self.setup();
-        let launch = Launch::of_schedule(&setup, Lowered::new(schedule), setup.chips());
+        let lowered = Lowered::new(schedule);
+        let launch = Launch::of_schedule(&self.setup(), lowered, self.chips.to_vec());
         let launch = launch.map_err(|error| domain(&error))?;
-        Ok(Call::of_schedule(schedule, launch))
+        let beside = self.calls_beside(schedule.bytes(), None, launch.channels())?;
+        Ok(Call::of_schedule(schedule, launch, beside))
     }
 }
 

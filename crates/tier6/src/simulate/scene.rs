@@ -1,21 +1,23 @@
 //! What all runs of a request share, and how one run is set up.
 
 use super::SimulateRequest;
+use super::beside::Beside;
 use super::fault::read_faults;
 use super::names::link_names;
+use super::stage::Stage;
 use crate::Error;
 use crate::predict::Site;
 use crate::progress::Progress;
 use crate::tuner::split_hint;
+use std::collections::BTreeMap;
 use tier6_collective::{Algorithm, Collective, Path, Protocol, Schedule};
-use tier6_fit::{CallSetup, Launch, is_in_switch, simulated_protocols};
+use tier6_fit::{CallSetup, Launch, LaunchError, is_in_switch, simulated_protocols};
 use tier6_g5::{
-    Cdma, Fabric, Fault, Fidelity, FlowNetwork, G5Parameters, Headway, PacketNetwork, Recording,
-    RunError, RunOptions, RunResult, RunStop, SetupError, run_watched,
+    Cdma, Fault, Fidelity, G5Parameters, Recording, RunError, RunResult, RunStop, SetupError,
 };
 use tier6_math::Parameters;
 use tier6_report::ProtocolChoice;
-use tier6_system::Topology;
+use tier6_system::{ChipId, Topology};
 use tier6_units::{Bytes, SimTime};
 
 /// What all runs share.
@@ -27,9 +29,14 @@ pub(super) struct Scene<'a> {
     /// What calls assume beside the system, as Math has it.
     assumed: Parameters,
     pub(super) parameters: G5Parameters,
-    faults: Vec<Fault>,
+    pub(super) faults: Vec<Fault>,
     pub(super) link_names: Vec<String>,
-    progress: &'a mut dyn Progress,
+    /// The chips of the measured call.
+    pub(super) chips: &'a [ChipId],
+    pub(super) beside: &'a [Beside],
+    /// What calls beside take alone.
+    pub(super) alone: BTreeMap<Alone, Option<SimTime>>,
+    pub(super) progress: &'a mut dyn Progress,
 }
 
 /// A call, ready to run.
@@ -42,20 +49,33 @@ pub(super) struct Call {
     pub(super) launch: Launch,
     /// The fixed time of in-switch calls follows from one of no bytes.
     empty: Option<Launch>,
+    /// Which of the calls beside it is; `None` for the measured one.
+    pub(super) of: Option<usize>,
+    /// The first of the equal paths that its channels prefer.
+    pub(super) first_flow: u32,
+    /// The calls that run beside it.
+    pub(super) beside: Vec<Self>,
 }
 
 impl Call {
     /// A schedule as it is: no protocol, and the fixed time of every call.
-    pub(super) fn of_schedule(schedule: &Schedule, launch: Launch) -> Self {
+    pub(super) fn of_schedule(schedule: &Schedule, launch: Launch, beside: Vec<Self>) -> Self {
         Self {
             algorithm: schedule.algorithm(),
             protocol: None,
             bytes: schedule.bytes(),
             launch,
             empty: None,
+            of: None,
+            first_flow: 0,
+            beside,
         }
     }
 }
+
+/// A call beside without the measured one: which, how many bytes, how its messages are sent, and
+/// the first of its paths.
+pub(super) type Alone = (usize, Bytes, Option<&'static str>, u32);
 
 /// What came of a call.
 pub(super) enum Outcome {
@@ -68,10 +88,11 @@ pub(super) enum Outcome {
 impl<'a> Scene<'a> {
     pub(super) fn new(
         request: &'a SimulateRequest<'a>,
-        site: &'a Site,
+        stage: &'a Stage,
         (collective, protocols): (Collective, ProtocolChoice),
         progress: &'a mut dyn Progress,
     ) -> Result<Self, Error> {
+        let site = &stage.placed.site;
         let link_names = link_names(&site.topology);
         let faults = read_faults(request.faults, &link_names)?;
         let loses = |fault: &Fault| matches!(fault, Fault::Loss { .. });
@@ -92,7 +113,7 @@ impl<'a> Scene<'a> {
         })?;
         only_of_math(request)?;
         let mut assumed = Parameters {
-            placement: site.placement,
+            placement: stage.placed.laid,
             ..Parameters::of(&site.topology)
         };
         request.variant.apply(&mut assumed);
@@ -105,6 +126,9 @@ impl<'a> Scene<'a> {
             parameters,
             faults,
             link_names,
+            chips: &stage.placed.chips,
+            beside: &stage.beside,
+            alone: BTreeMap::new(),
             progress,
         })
     }
@@ -118,6 +142,19 @@ impl<'a> Scene<'a> {
             ranks: self.site.ranks,
             grain: self.request.grain,
             handshake: self.request.handshake,
+        }
+    }
+
+    /// The same of a call beside.
+    fn setup_of(&self, beside: Option<usize>) -> CallSetup<'_> {
+        let Some(beside) = beside.map(|at| &self.beside[at]) else {
+            return self.setup();
+        };
+        CallSetup {
+            parameters: &beside.assumed,
+            collective: beside.collective,
+            ranks: beside.ranks,
+            ..self.setup()
         }
     }
 
@@ -189,21 +226,39 @@ impl<'a> Scene<'a> {
         protocol: Option<Protocol>,
         bytes: Bytes,
     ) -> Result<Call, Error> {
-        let path = Path {
-            algorithm,
-            protocol: protocol.unwrap_or(Protocol::Simple),
-        };
-        let setup = self.setup();
-        let launch = |bytes| Launch::new(&setup, path, bytes).map_err(|error| domain(&error));
+        let call = lay(&self.setup(), (algorithm, protocol), bytes, self.chips);
+        let call = call.map_err(|error| domain(&error))?;
+        let beside = self.calls_beside(bytes, protocol, call.launch.channels())?;
         Ok(Call {
-            algorithm: Some(algorithm),
             protocol,
-            bytes,
-            launch: launch(bytes)?,
-            empty: is_in_switch(algorithm)
-                .then(|| launch(Bytes::new(0)))
-                .transpose()?,
+            beside,
+            ..call
         })
+    }
+
+    /// Lays out the calls beside one of `bytes`, whose messages are of one protocol with it.
+    pub(super) fn calls_beside(
+        &self,
+        bytes: Bytes,
+        protocol: Option<Protocol>,
+        mut flows: u32,
+    ) -> Result<Vec<Call>, Error> {
+        let mut calls = Vec::new();
+        for (at, beside) in self.beside.iter().enumerate() {
+            let bytes = beside.bytes.unwrap_or(bytes);
+            let algorithm = beside.algorithm(bytes);
+            let setup = self.setup_of(Some(at));
+            let call = lay(&setup, (algorithm, protocol), bytes, &beside.chips);
+            let call = call.map_err(|error| beside.refused(&error))?;
+            let first_flow = flows;
+            flows += call.launch.channels();
+            calls.push(Call {
+                of: Some(at),
+                first_flow,
+                ..call
+            });
+        }
+        Ok(calls)
     }
 
     /// Runs a call, all of it as the system says.
@@ -252,11 +307,11 @@ impl<'a> Scene<'a> {
         };
         let setup = CallSetup {
             topology,
-            ..self.setup()
+            ..self.setup_of(call.of)
         };
         let fixed = setup.fixed_time(parameters, algorithm);
         let hardware = || {
-            let run = self.run_launch(empty, topology, parameters, Recording::Off);
+            let run = self.run_empty(empty, topology, parameters);
             // What stops here stops the call itself, which says so.
             Some(run.map_or(SimTime::ZERO, |result| result.hardware))
         };
@@ -265,66 +320,33 @@ impl<'a> Scene<'a> {
             ..parameters.clone()
         }
     }
+}
 
-    /// Runs one call with the parameters for it.
-    pub(super) fn run(
-        &mut self,
-        call: &Call,
-        topology: &Topology,
-        parameters: &G5Parameters,
-        timeline: Recording,
-    ) -> Result<RunResult, RunError> {
-        self.run_launch(&call.launch, topology, parameters, timeline)
-    }
-
-    fn run_launch(
-        &mut self,
-        launch: &Launch,
-        topology: &Topology,
-        parameters: &G5Parameters,
-        timeline: Recording,
-    ) -> Result<RunResult, RunError> {
-        let mut fabric = Fabric::new(topology, parameters, &self.faults, self.request.seed)
-            .map_err(SetupError::from)?;
-        let mut options = RunOptions {
-            faults: self.faults.clone(),
-            timeline,
-            critical_path: Recording::Off,
-            ..RunOptions::new()
-        };
-        if let Some(events) = self.request.limit_events {
-            options.limits.events = events;
-        }
-        let jobs = launch.jobs();
-        let mut shown = Shown::new(&mut *self.progress);
-        let mut watch = |headway: Headway| shown.tell(headway);
-        let result = match self.request.fidelity {
-            Fidelity::Flow => {
-                let network = &mut FlowNetwork::new();
-                run_watched(
-                    &jobs,
-                    &mut fabric,
-                    network,
-                    parameters,
-                    &options,
-                    &mut watch,
-                )
-            }
-            Fidelity::Packet => {
-                let network = &mut PacketNetwork::new(parameters);
-                run_watched(
-                    &jobs,
-                    &mut fabric,
-                    network,
-                    parameters,
-                    &options,
-                    &mut watch,
-                )
-            }
-        };
-        shown.finish();
-        result
-    }
+/// Lays out a call on chips, alone. What switches do is always Simple.
+fn lay(
+    setup: &CallSetup<'_>,
+    (algorithm, protocol): (Algorithm, Option<Protocol>),
+    bytes: Bytes,
+    chips: &[ChipId],
+) -> Result<Call, LaunchError> {
+    let protocol = protocol.filter(|_| !is_in_switch(algorithm));
+    let path = Path {
+        algorithm,
+        protocol: protocol.unwrap_or(Protocol::Simple),
+    };
+    let launch = |bytes| Launch::on(setup, path, bytes, chips.to_vec());
+    Ok(Call {
+        algorithm: Some(algorithm),
+        protocol,
+        bytes,
+        launch: launch(bytes)?,
+        empty: is_in_switch(algorithm)
+            .then(|| launch(Bytes::new(0)))
+            .transpose()?,
+        of: None,
+        first_flow: 0,
+        beside: Vec::new(),
+    })
 }
 
 /// Refuses forms that only closed forms have.
@@ -343,35 +365,6 @@ fn only_of_math(request: &SimulateRequest<'_>) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The headway of one run as progress; a short run shows none.
-struct Shown<'p> {
-    progress: &'p mut dyn Progress,
-    done: Option<u64>,
-}
-
-impl<'p> Shown<'p> {
-    fn new(progress: &'p mut dyn Progress) -> Self {
-        Self {
-            progress,
-            done: None,
-        }
-    }
-
-    fn tell(&mut self, headway: Headway) {
-        if self.done.is_none() {
-            self.progress.start("simulating", Some(headway.transfers));
-        }
-        let before = self.done.replace(headway.done).unwrap_or(0);
-        self.progress.advance(headway.done - before);
-    }
-
-    fn finish(self) {
-        if self.done.is_some() {
-            self.progress.finish();
-        }
-    }
 }
 
 pub(super) fn domain(error: &dyn std::error::Error) -> Error {
