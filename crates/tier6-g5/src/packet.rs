@@ -27,6 +27,7 @@ mod fine;
 mod flight;
 mod laying;
 mod lines;
+mod progress;
 mod pump;
 mod route;
 mod server;
