@@ -51,9 +51,9 @@ pub use prediction::{
 };
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use simulation::{
-    BesideCall, BesideTime, CallStatistics, LinkStatistics, RankStatistics, Sensitivity, SimulatedCall, SimulationReport,
-    StoppedCall, Trace, bandwidths, simulation_csv, simulation_json, simulation_markdown,
-    simulation_table, statistics_csv, trace_json,
+    BesideCall, BesideTime, CallStatistics, LinkStatistics, RankStatistics, Sensitivity,
+    SimulatedCall, SimulationReport, StoppedCall, Trace, bandwidths, simulation_csv,
+    simulation_json, simulation_markdown, simulation_table, statistics_csv, trace_json,
 };
 pub use style::{Charset, Color, Detail, Style};
 pub use system::{
