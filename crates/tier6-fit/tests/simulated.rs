@@ -101,6 +101,34 @@ fn constants_of_a_simulated_machine_come_back() {
     assert_eq!(read, made.system);
 }
 
+/// What a network measures of itself under each algorithm of an `AllReduce` over nodes.
+#[test]
+fn trees_and_rings_over_nodes_come_back() {
+    let machine = preset("h100-x8-ib-ndr").unwrap();
+    let of = |algorithm, nodes| {
+        let call = Call {
+            algorithm: Some(algorithm),
+            nodes,
+            ..call(Collective::AllReduce, 2 * nodes)
+        };
+        let sizes = [8, 128 * KIB, 2 * MIB, 32 * MIB];
+        measured(&machine, &format!("{algorithm} {nodes}"), &call, &sizes)
+    };
+    let sets = [
+        of(Algorithm::Ring, 2),
+        of(Algorithm::Tree, 2),
+        of(Algorithm::NvlsTree, 2),
+    ];
+    let mut system = machine.clone();
+    system.software.call = Some(Constant::assumed(Micros::new(40.0), "elsewhere"));
+    let made = calibrate_simulated(&system, &sets, &CalibrateOptions::STANDARD).unwrap();
+    eprintln!("{:.3} % in sample", made.rmspe_pct);
+    assert!(made.rmspe_pct < 2.0, "{:.3} %", made.rmspe_pct);
+    let software = value(&made, "software.call");
+    let truth = machine.software.call.as_ref().unwrap().value.get();
+    assert!((software / truth - 1.0).abs() < 0.2, "{software}");
+}
+
 #[test]
 fn one_number_of_ranks_tells_call_and_messages_only_together() {
     let machine = machine(SplitSpec::All);
@@ -181,9 +209,39 @@ fn what_is_not_simulated_is_refused() {
         (Bytes::new(8), Micros::new(10.0)),
         (Bytes::new(MIB), Micros::new(50.0)),
     ];
-    let set = Observed::new("scatter", call(Collective::Scatter, 8), &points);
+    let forced = Call {
+        algorithm: Some(Algorithm::Nvls),
+        ..call(Collective::AllReduce, 8)
+    };
+    let set = Observed::new("nvls", forced, &points);
     let error = calibrate_simulated(&system, &[set], &CalibrateOptions::STANDARD).unwrap_err();
-    assert!(error.to_string().contains("no path"), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "`nvls`: no path of all_reduce by nvls is calibrated by simulating: `nvls` needs `[nvls]` in \
+         the system; hint: use `--engine math`"
+    );
     let none = calibrate_simulated(&system, &[], &CalibrateOptions::STANDARD);
     assert_eq!(none, Err(CalibrateError::NoPoints));
+}
+
+/// Chains, groups of sends and receives, and calls with a root.
+#[test]
+fn other_collectives_come_back() {
+    let truth = machine(SplitSpec::All);
+    let of = |collective| {
+        let call = call(collective, 8);
+        measured(&truth, collective.name(), &call, &SIZES)
+    };
+    let sets = [
+        of(Collective::Broadcast),
+        of(Collective::Reduce),
+        of(Collective::SendRecv),
+        of(Collective::Scatter),
+    ];
+    let mut system = truth.clone();
+    system.software.call = Some(Constant::assumed(Micros::new(30.0), "elsewhere"));
+    let made = calibrate_simulated(&system, &sets, &CalibrateOptions::STANDARD).unwrap();
+    assert!(made.rmspe_pct < 1.0, "{:.3} %", made.rmspe_pct);
+    let software = value(&made, "software.call");
+    assert!((software / 12.0 - 1.0).abs() < 0.05, "{software}");
 }

@@ -23,5 +23,5 @@ pub use validate::{
     Cause, Coverage, DocumentBand, DocumentEngine, DocumentFigure, Engine, EngineSummary, Errors,
     ExcludedSet, FromRanks, Group, GroupSummary, HeldOutRanks, Holdout, KnownBad, LARGE_ABOVE,
     MeasuredSet, ParseHoldoutError, Role, SMALL_BELOW, Scope, Score, SetValidation, Spread,
-    Summary, Tier, ValidationReport, document_figures, known_bad, validate,
+    Summary, Tier, ValidationReport, document_figures, known_bad, validate, validate_by,
 };

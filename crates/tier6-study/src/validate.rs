@@ -30,6 +30,7 @@ pub use set::{MeasuredSet, Tier};
 pub use summary::{EngineSummary, Group, GroupSummary, Spread, Summary};
 
 use set::Usable;
+use std::sync::OnceLock;
 use tier6_fit::KnownPoint;
 use tier6_stats::accuracy;
 use tier6_units::Bytes;
@@ -96,9 +97,23 @@ pub enum Cause {
     Scheme,
 }
 
+/// Runs jobs by number, from 0 up to a count, each once and all before it returns: one after
+/// another, or several at once.
+pub type Workers<'w> = &'w dyn Fn(usize, &(dyn Fn(usize) + Sync));
+
 /// Validates engines and the yardsticks of the scheme on every set. [`Engine::Math`] and
 /// [`Engine::G5`] score those whose system and call are known.
 pub fn validate(sets: &[MeasuredSet], holdout: Holdout, asked: &[Engine]) -> ValidationReport {
+    validate_by(sets, holdout, asked, &|count, job| (0..count).for_each(job))
+}
+
+/// The same, the sets given to workers. Who runs what when changes nothing.
+pub fn validate_by(
+    sets: &[MeasuredSet],
+    holdout: Holdout,
+    asked: &[Engine],
+    workers: Workers<'_>,
+) -> ValidationReport {
     let is_asked = |engine: &Engine| match engine.role() {
         Role::Engine => asked.contains(engine),
         Role::Yardstick => holdout.has_yardstick(*engine),
@@ -119,7 +134,7 @@ pub fn validate(sets: &[MeasuredSet], holdout: Holdout, asked: &[Engine]) -> Val
     let (scored, left) = match holdout {
         Holdout::Ranks(which) => ranks::validate_ranks(usable, which, &engines),
         Holdout::Alternate | Holdout::Large | Holdout::KFold(_) | Holdout::Plan(_) => {
-            validate_sizes(&usable, holdout, &engines)
+            validate_sizes(&usable, holdout, &engines, workers)
         }
     };
     excluded.extend(left);
@@ -139,11 +154,16 @@ fn validate_sizes(
     usable: &[Usable<'_>],
     holdout: Holdout,
     engines: &[Engine],
+    workers: Workers<'_>,
 ) -> (Vec<SetValidation>, Vec<ExcludedSet>) {
+    let outcomes: Vec<OnceLock<_>> = usable.iter().map(|_| OnceLock::new()).collect();
+    workers(usable.len(), &|at| {
+        outcomes[at].get_or_init(|| validate_set(&usable[at], holdout, engines));
+    });
     let mut scored = Vec::new();
     let mut excluded = Vec::new();
-    for set in usable {
-        match validate_set(set, holdout, engines) {
+    for (set, outcome) in usable.iter().zip(outcomes) {
+        match outcome.into_inner().expect("Invariant: each job has run") {
             Ok(validation) => scored.push(validation),
             Err(reason) => excluded.push(ExcludedSet::of_scheme(&set.set.id, &reason)),
         }

@@ -3,11 +3,14 @@
 use crate::analyze::Inputs;
 use crate::systems::LoadedSystem;
 use crate::{Error, Exit, Form, Progress, bundled};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use tier6_collective::DataType;
 use tier6_fit::{AnalysisOptions, SeriesAnalysis, analyze_run};
 use tier6_measure::{Dataset, ReadOptions, RunSetup};
 use tier6_report::{validation_csv, validation_json, validation_markdown, validation_table};
-use tier6_study::{Engine, Holdout, MeasuredSet, Role, ValidationReport};
+use tier6_study::{Engine, Holdout, MeasuredSet, Role, ValidationReport, validate_by};
 use tier6_system::{SystemSpec, preset};
 
 /// What to hold against what.
@@ -66,8 +69,27 @@ pub fn validate(
             instead: None,
         }));
     }
-    let report = tier6_study::validate(&sets, request.holdout, request.engines);
+    let report = validate_by(&sets, request.holdout, request.engines, &on_all_cores);
     Ok((report, failures))
+}
+
+/// Runs jobs on as many threads as the machine has cores; the next free one takes the next job.
+fn on_all_cores(count: usize, job: &(dyn Fn(usize) + Sync)) {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..cores.min(count) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= count {
+                        return;
+                    }
+                    job(at);
+                }
+            });
+        }
+    });
 }
 
 /// Refuses what cannot be answered without the system that was measured.

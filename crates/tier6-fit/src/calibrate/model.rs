@@ -450,7 +450,7 @@ impl Slots {
 
 /// Returns the algorithms that may have run: the forced one, or those that NCCL chooses from
 /// without being told to.
-fn candidates(call: &Call) -> Vec<Algorithm> {
+pub(super) fn candidates(call: &Call) -> Vec<Algorithm> {
     if let Some(algorithm) = call.algorithm {
         return vec![algorithm];
     }

@@ -18,10 +18,12 @@ mod lines;
 mod made;
 mod scene;
 mod solve;
+mod surface;
+mod survey;
 
 use self::lines::Ground;
 use self::made::Made;
-use self::scene::{Scene, SceneCall};
+use self::scene::{Scene, SceneCall, Stage};
 use super::site::Sites;
 use super::{
     CalibrateError, CalibrateOptions, Calibration, Call, Forecast, HeldOut, Observed, ObservedPoint,
@@ -49,9 +51,9 @@ pub fn calibrate_simulated(
     let sorted = super::sorted(observed)?;
     let described = with_protocols(system);
     let ground = Ground::new(&described, &sorted, is_reduce_told(system, &sorted))?;
-    let choice = choose::choose(&ground).ok_or(CalibrateError::NoPoints)?;
+    let (choice, mut survey) = choose::choose(&ground).ok_or(CalibrateError::NoPoints)?;
     let mut solution = ground
-        .settle(&choice.logs, choice.split, &choice.protocols)
+        .settle(&mut survey, &choice.logs, &choice.protocols)
         .ok_or(CalibrateError::NoPoints)?;
     ground.give_back(&mut solution);
     let held_out = match options.held_out {
@@ -101,14 +103,18 @@ pub fn forecast_simulated(
 fn times(system: &SystemSpec, set: &Observed) -> Result<Vec<(Bytes, f64, Path)>, CalibrateError> {
     let sites = Sites::of(system, &[set])?;
     let scene = Scene::new(&[set], &sites)?;
-    let scene = &scene.calls()[0];
+    let stage = Stage::new(&scene.calls()[0], &sites);
     let time = |point: &ObservedPoint| {
-        let may_run = |path: &&Path| SceneCall::may_run(**path, point, &scene.paths);
-        let timed = scene.paths.iter().filter(may_run).filter_map(|path| {
-            let time = scene.time(*path, point.bytes, &sites)?;
-            Some((point.bytes, time, *path))
-        });
-        let fastest = timed.min_by(|a, b| a.1.total_cmp(&b.1));
+        let mut fastest: Option<(Bytes, f64, Path)> = None;
+        for path in &stage.call.paths {
+            let limit = fastest.map_or(f64::INFINITY, |(_, time, _)| time);
+            if SceneCall::may_run(*path, point, &stage.call.paths)
+                && let Some(time) = stage.time(*path, point.bytes, limit)
+                && time < limit
+            {
+                fastest = Some((point.bytes, time, *path));
+            }
+        }
         fastest.ok_or_else(|| CalibrateError::Misfit {
             label: set.label.clone(),
             why: format!("no path ends at {}", point.bytes),

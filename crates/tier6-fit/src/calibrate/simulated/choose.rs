@@ -5,6 +5,7 @@
 //! that are about as good: held out alone a few sizes choose by chance.
 
 use super::lines::{Ground, Lines};
+use super::survey::Survey;
 use crate::calibrate::SetFit;
 use tier6_collective::Protocol;
 use tier6_system::SplitSpec;
@@ -12,7 +13,8 @@ use tier6_units::Bytes;
 
 /// A form must be this much better than a plainer one.
 const GAIN_MIN: f64 = 0.05;
-/// Messages of one pass over all calls beyond which one form of split is tried only.
+/// Messages of one pass over all calls beyond which one form of split is tried only: what the system
+/// says, else none at all.
 const MESSAGES_MAX: u64 = 100_000;
 
 /// A form.
@@ -26,12 +28,15 @@ pub(super) struct Choice {
 }
 
 /// Returns the best form.
-pub(super) fn choose(ground: &Ground<'_>) -> Option<Choice> {
-    let mut best: Option<(f64, Choice)> = None;
+pub(super) fn choose(ground: &Ground<'_>) -> Option<(Choice, Survey)> {
+    let mut best: Option<(f64, Choice, Survey)> = None;
     let start = vec![0.0; ground.keys.len()];
     let all = forms().pop()?;
     for split in splits(ground) {
-        let Some(around) = ground.solve(&start, split, &all, 1) else {
+        let Some(mut survey) = Survey::start(ground, &start, split) else {
+            continue;
+        };
+        let Some(around) = ground.solve(&mut survey, &start, &all, 1) else {
             continue;
         };
         for protocols in forms() {
@@ -45,18 +50,18 @@ pub(super) fn choose(ground: &Ground<'_>) -> Option<Choice> {
             let seen = in_sample(ground, &lines, &logs);
             let errors = unseen.iter().flatten().chain(&seen);
             let total = errors.map(|error| error * error).sum::<f64>().sqrt();
-            let limit = best.as_ref().map(|(least, _)| least * (1.0 - GAIN_MIN));
+            let limit = best.as_ref().map(|(least, ..)| least * (1.0 - GAIN_MIN));
             if limit.is_none_or(|limit| total < limit) {
                 let choice = Choice {
                     split,
                     protocols,
                     logs,
                 };
-                best = Some((total, choice));
+                best = Some((total, choice, survey.clone()));
             }
         }
     }
-    best.map(|(_, choice)| choice)
+    best.map(|(_, choice, survey)| (choice, survey))
 }
 
 /// Protocols to choose from, the plainest form first, all of them last.
@@ -74,7 +79,9 @@ fn splits(ground: &Ground<'_>) -> Vec<Option<SplitSpec>> {
     let calls = ground.scene.calls().iter();
     let messages: u64 = calls.zip(points).map(|(call, n)| n * call.messages()).sum();
     if messages > MESSAGES_MAX {
-        return vec![None];
+        let cdma = ground.system.g5.as_ref().and_then(|g5| g5.cdma.as_ref());
+        let is_said = cdma.is_some_and(|cdma| cdma.split.is_some());
+        return vec![(!is_said).then_some(SplitSpec::All)];
     }
     let sizes = (12..=20).map(|power| SplitSpec::Per(Bytes::new(1 << power)));
     [SplitSpec::All]

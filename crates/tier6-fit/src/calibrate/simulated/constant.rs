@@ -23,7 +23,7 @@ const EFFICIENCY_MOST: f64 = 0.9;
 pub(super) enum Key {
     /// `T_sw`.
     Software,
-    /// One traversal of a link of the first tier, whose class this is.
+    /// One traversal of a link of a class.
     Latency(String),
     /// Share of the wire rate of a link class beyond the first tier.
     Efficiency(String),
@@ -93,6 +93,40 @@ impl Key {
         }
     }
 
+    /// The completion of a message of a protocol.
+    pub(super) fn sync_of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Ll => Self::LlSync,
+            Protocol::Ll128 => Self::Ll128Sync,
+            Protocol::Simple => Self::Sync,
+        }
+    }
+
+    /// The share of the bytes moved that is data; `None` for Simple, where all are.
+    pub(super) fn share_of(protocol: Protocol) -> Option<Self> {
+        match protocol {
+            Protocol::Ll => Some(Self::LlShare),
+            Protocol::Ll128 => Some(Self::Ll128Share),
+            Protocol::Simple => None,
+        }
+    }
+
+    /// Whether the hardware of every protocol follows from it alike.
+    pub(super) fn is_shared(&self) -> bool {
+        match self {
+            Self::Latency(_) | Self::Efficiency(_) | Self::NvlsRate | Self::Rate | Self::Reduce => {
+                true
+            }
+            Self::Software
+            | Self::NvlsAlpha
+            | Self::Sync
+            | Self::LlSync
+            | Self::LlShare
+            | Self::Ll128Sync
+            | Self::Ll128Share => false,
+        }
+    }
+
     /// Whether it tells how messages of LL or LL128 differ.
     pub(super) fn is_of_protocol(&self) -> bool {
         matches!(
@@ -142,6 +176,10 @@ impl Key {
     pub(super) fn prior(&self, topology: &Topology) -> Option<f64> {
         let constants = topology.constants();
         let parameters = G5Parameters::of(topology);
+        let class = |link: &str| {
+            let mut classes = topology.link_classes().iter();
+            classes.find(|class| class.name == link)
+        };
         let message = |parameters: &G5Parameters| {
             (parameters.cdma.start + parameters.cdma.sync)
                 .to_micros()
@@ -159,19 +197,8 @@ impl Key {
         };
         Some(match self {
             Self::Software => constants.call.value.get(),
-            Self::Latency(_) => {
-                let class = &topology.link_classes()[topology.tiers()[0].link.index()];
-                class.latency.value.get()
-            }
-            Self::Efficiency(link) => {
-                let mut classes = topology.link_classes().iter();
-                classes
-                    .find(|class| class.name == *link)?
-                    .efficiency
-                    .value
-                    .get()
-                    .min(EFFICIENCY_MOST)
-            }
+            Self::Latency(link) => class(link)?.latency.value.get(),
+            Self::Efficiency(link) => class(link)?.efficiency.value.get().min(EFFICIENCY_MOST),
             Self::NvlsRate => constants.nvls.as_ref()?.rate.value.get(),
             Self::NvlsAlpha => {
                 let alpha = constants.nvls.as_ref()?.alpha.as_ref();

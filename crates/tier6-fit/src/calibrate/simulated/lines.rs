@@ -1,20 +1,21 @@
-//! Times of a scene as lines in its constants.
+//! Times of a scene as functions of its constants that cost nothing to evaluate.
 //!
-//! A simulated time is linear in times and inverse rates until another chain of messages becomes
-//! the longest. So a run at some constants and one more per constant, each moved a little, say
-//! what the time is around them; a fit on these lines costs nothing, and a few rounds of it find
-//! the least squares of the simulation itself.
+//! What runs have told ([`Survey`](super::survey::Survey)) is a [`Line`] per size and path; a fit
+//! on these lines, and a few rounds that hold them to the simulation again, find the least squares
+//! of the simulation itself.
 
 use super::constant::{Key, Value, write_split};
-use super::scene::{Scene, SceneCall};
+use super::scene::Scene;
+use super::surface::{Ladder, Place, Slope};
 use crate::calibrate::site::Sites;
 use crate::calibrate::{CalibrateError, Observed};
+use std::rc::Rc;
 use tier6_collective::{Path, Protocol};
 use tier6_system::{Evidence, Provenance, SplitSpec, SystemSpec, Topology};
 use tier6_units::Bytes;
 
-/// By how much a constant is moved, as a logarithm.
-const STEP: f64 = 0.01;
+/// The least that a line leaves of what its ladder says.
+const HARDWARE_MIN: f64 = 0.01;
 
 /// What is simulated: calls on a system whose constants move.
 pub(super) struct Ground<'a> {
@@ -27,21 +28,33 @@ pub(super) struct Ground<'a> {
     pub(super) priors: Vec<f64>,
 }
 
-/// The time of a path at a size around some constants.
+/// What a time follows from: a constant, or a number that none moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Term {
+    Constant(usize),
+    Number(f64),
+}
+
+/// The time of a path at a size.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
     pub(super) path: Path,
-    /// us, at the constants.
-    time: f64,
-    /// (constant, derivative by its coordinate, us).
-    by: Vec<(usize, f64)>,
+    /// Bytes of data.
+    pub(super) bytes: f64,
+    pub(super) ladder: Rc<Ladder>,
+    /// The fixed time of the call, us.
+    pub(super) fixed: Term,
+    /// The completion of a message, us.
+    pub(super) sync: Term,
+    /// The share of the bytes moved that is data.
+    pub(super) share: Term,
+    /// What the hardware takes beside what the ladder says, us.
+    pub(super) rest: f64,
 }
 
 /// All of them: by call, by size, by path.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Lines {
-    /// Logarithms of constant / prior that the lines are around.
-    at: Vec<f64>,
     pub(super) calls: Vec<Vec<Vec<Line>>>,
     /// By call: sizes, and what was measured there in us.
     pub(super) measured: Vec<Vec<(Bytes, f64)>>,
@@ -58,17 +71,26 @@ impl<'a> Ground<'a> {
         let scene = Scene::new(observed, &before)?;
         let topology = before.topology(&observed[0].call);
         let first = super::constant::first_link(topology);
-        let outer = topology.link_classes().iter();
-        let outer = outer.filter(|class| class.name != first && before.is_multi_node());
         let mut keys = vec![Key::Software, Key::Latency(first.to_owned())];
-        keys.extend(outer.map(|class| Key::Efficiency(class.name.clone())));
+        if before.is_multi_node() {
+            for tier in &topology.tiers()[1..] {
+                let class = &topology.link_classes()[tier.link.index()];
+                keys.push(Key::Latency(class.name.clone()));
+            }
+            let outer = topology.link_classes().iter();
+            let outer = outer.filter(|class| class.name != first);
+            keys.extend(outer.map(|class| Key::Efficiency(class.name.clone())));
+        }
         keys.extend([Key::NvlsRate, Key::NvlsAlpha, Key::Sync, Key::Rate]);
         keys.extend(is_reduce_told.then_some(Key::Reduce));
         keys.extend([Key::LlSync, Key::LlShare, Key::Ll128Sync, Key::Ll128Share]);
-        let paths: Vec<&Path> = scene.calls().iter().flat_map(|call| &call.paths).collect();
-        keys.retain(|key| paths.iter().any(|path| SceneCall::depends(**path, key)));
+        let depends = |key: &Key| {
+            let mut calls = scene.calls().iter();
+            calls.any(|call| call.paths.iter().any(|path| call.depends(*path, key)))
+        };
         let known: Vec<(Key, f64)> = keys
             .into_iter()
+            .filter(depends)
             .filter_map(|key| Some((key.clone(), key.prior(topology)?)))
             .filter(|(_, prior)| *prior > 0.0)
             .collect();
@@ -87,14 +109,26 @@ impl<'a> Ground<'a> {
         self.before.topology(&self.observed[0].call)
     }
 
+    /// Returns the constants at some logarithms of constant / prior.
+    pub(super) fn constants(&self, logs: &[f64]) -> Vec<f64> {
+        let pairs = self.priors.iter().zip(logs);
+        pairs.map(|(prior, log)| prior * log.exp()).collect()
+    }
+
+    /// Returns where a constant stands among those that move.
+    pub(super) fn term(&self, key: &Key) -> Option<Term> {
+        let at = self.keys.iter().position(|known| known == key)?;
+        Some(Term::Constant(at))
+    }
+
     /// Returns the system at some constants.
     pub(super) fn written(&self, logs: &[f64], split: Option<SplitSpec>) -> SystemSpec {
         let mut system = self.system.clone();
         let origin = Provenance::new(Evidence::Fitted);
-        for ((key, prior), log) in self.keys.iter().zip(&self.priors).zip(logs) {
+        for (key, number) in self.keys.iter().zip(self.constants(logs)) {
             let value = Value {
                 key: key.clone(),
-                number: prior * log.exp(),
+                number,
                 interval: None,
             };
             value.write(&mut system, self.topology(), &origin);
@@ -105,88 +139,89 @@ impl<'a> Ground<'a> {
         system
     }
 
-    fn sites(&self, logs: &[f64], split: Option<SplitSpec>) -> Option<Sites> {
+    pub(super) fn sites(&self, logs: &[f64], split: Option<SplitSpec>) -> Option<Sites> {
         Sites::of(&self.written(logs, split), self.observed).ok()
     }
 
-    /// Returns the coordinate in which times are linear: constant / prior of a time, prior /
-    /// constant of a rate.
-    pub(super) fn coordinate(&self, at: usize, log: f64) -> f64 {
-        if self.keys[at].is_time() {
-            log.exp()
-        } else {
-            (-log).exp()
+    /// Returns the same with each constant a step larger.
+    pub(super) fn near(
+        &self,
+        logs: &[f64],
+        step: f64,
+        split: Option<SplitSpec>,
+    ) -> Vec<Option<Sites>> {
+        let one = |at: usize| {
+            let mut near = logs.to_vec();
+            near[at] += step;
+            self.sites(&near, split)
+        };
+        (0..self.keys.len()).map(one).collect()
+    }
+}
+
+impl Term {
+    fn at(self, constants: &[f64]) -> f64 {
+        match self {
+            Self::Constant(at) => constants[at],
+            Self::Number(number) => number,
+        }
+    }
+}
+
+impl Line {
+    pub(super) fn place<'a>(&self, constants: &'a [f64]) -> Place<'a> {
+        Place {
+            constants,
+            sync: self.sync.at(constants),
+            moved: 1.0 / self.share.at(constants),
         }
     }
 
-    /// Simulates every path at every size, around some constants.
-    pub(super) fn lines(&self, logs: &[f64], split: Option<SplitSpec>) -> Option<Lines> {
-        let here = self.sites(logs, split)?;
-        let moved: Vec<Option<Sites>> = (0..self.keys.len())
-            .map(|at| {
-                let mut near = logs.to_vec();
-                near[at] += STEP;
-                self.sites(&near, split)
-            })
-            .collect();
-        let mut calls = Vec::new();
-        for (set, call) in self.observed.iter().zip(self.scene.calls()) {
-            let points = set.points.iter().map(|point| {
-                let may_run = |path: &&Path| SceneCall::may_run(**path, point, &call.paths);
-                let paths = call.paths.iter().filter(may_run);
-                let lines: Vec<Line> = paths
-                    .filter_map(|path| self.line(call, *path, point.bytes, logs, &here, &moved))
-                    .collect();
-                (!lines.is_empty()).then_some(lines)
-            });
-            calls.push(points.collect::<Option<Vec<_>>>()?);
+    /// Returns the time at some constants, in us, with its derivatives by their logarithms.
+    pub(super) fn slope(&self, constants: &[f64]) -> Slope {
+        let of_hardware = self.ladder.slope(self.bytes, self.place(constants));
+        let fixed = self.fixed.at(constants);
+        let mut by: Vec<(usize, f64)> = of_hardware.by;
+        for (term, slope) in [
+            (self.sync, of_hardware.by_sync),
+            (self.share, -of_hardware.by_moved),
+        ] {
+            if let Term::Constant(at) = term {
+                by.push((at, slope));
+            }
         }
+        if let Term::Constant(at) = self.fixed {
+            by.push((at, fixed));
+        }
+        by.retain(|(_, slope)| *slope != 0.0);
+        Slope {
+            // Lines may cross zero far from where they were taken; times do not.
+            time: fixed + (of_hardware.time + self.rest).max(HARDWARE_MIN * of_hardware.time.abs()),
+            by,
+            ..Slope::default()
+        }
+    }
+
+    /// Holds the line to what a run has told at some constants, in us.
+    pub(super) fn hold_to(&mut self, time: f64, constants: &[f64]) {
+        self.rest += time - self.slope(constants).time;
+    }
+}
+
+impl Lines {
+    pub(super) fn new(ground: &Ground<'_>, calls: Vec<Vec<Vec<Line>>>) -> Self {
         let of_set = |set: &&Observed| {
             let points = set.points.iter();
             points
                 .map(|point| (point.bytes, point.time.get()))
                 .collect()
         };
-        Some(Lines {
-            at: logs.to_vec(),
+        Self {
             calls,
-            measured: self.observed.iter().map(of_set).collect(),
-        })
-    }
-
-    fn line(
-        &self,
-        call: &SceneCall,
-        path: Path,
-        bytes: Bytes,
-        logs: &[f64],
-        here: &Sites,
-        moved: &[Option<Sites>],
-    ) -> Option<Line> {
-        let time = call.time(path, bytes, here)?;
-        let mut by = Vec::new();
-        for (at, key) in self.keys.iter().enumerate() {
-            if !SceneCall::depends(path, key) {
-                continue;
-            }
-            let slope = if *key == Key::Software {
-                // A call's time has it once.
-                self.priors[at]
-            } else {
-                let near = call.time(path, bytes, moved[at].as_ref()?)?;
-                let from = self.coordinate(at, logs[at]);
-                let to = self.coordinate(at, logs[at] + STEP);
-                (near - time) / (to - from)
-            };
-            if slope != 0.0 {
-                by.push((at, slope));
-            }
+            measured: ground.observed.iter().map(of_set).collect(),
         }
-        Some(Line { path, time, by })
     }
-}
 
-impl Lines {
     /// Returns the lines of some protocols alone; `None` when a size would have none.
     pub(super) fn under(&self, protocols: &[Protocol]) -> Option<Self> {
         let of_point = |lines: &Vec<Line>| {
@@ -198,7 +233,6 @@ impl Lines {
         };
         let of_call = |points: &Vec<Vec<Line>>| points.iter().map(of_point).collect();
         Some(Self {
-            at: self.at.clone(),
             calls: self.calls.iter().map(of_call).collect::<Option<_>>()?,
             measured: self.measured.clone(),
         })
@@ -214,31 +248,8 @@ impl Lines {
             calls.collect()
         }
         Self {
-            at: self.at.clone(),
             calls: kept(&self.calls, &keep),
             measured: kept(&self.measured, &keep),
         }
-    }
-
-    /// Returns the coordinates that the lines are around.
-    pub(super) fn origin(&self, ground: &Ground<'_>) -> Vec<f64> {
-        let logs = self.at.iter().enumerate();
-        logs.map(|(at, log)| ground.coordinate(at, *log)).collect()
-    }
-}
-
-impl Line {
-    /// Returns the time at some coordinates, in us.
-    pub(super) fn time(&self, coordinates: &[f64], origin: &[f64]) -> f64 {
-        let moved = self
-            .by
-            .iter()
-            .map(|(at, slope)| slope * (coordinates[*at] - origin[*at]));
-        // Lines may cross zero far from where they were taken; times do not.
-        (self.time + moved.sum::<f64>()).max(1e-3 * self.time)
-    }
-
-    pub(super) fn by(&self) -> &[(usize, f64)] {
-        &self.by
     }
 }

@@ -1,21 +1,30 @@
 //! Measured calls as runs of the event-driven engine.
 //!
-//! A call has a path per algorithm and protocol that a library would choose from: rings of whole
-//! messages under each protocol that the system describes, NVLS where the switches have it, and
-//! direct exchange. They run at `flow` fidelity: no queue forms in one undisturbed call, so
-//! packets would say the same and cost more.
+//! A call has a path per algorithm and protocol that a library would choose from and the engine
+//! lays out: those that the closed forms price. They run at `flow` fidelity: no queue forms in one
+//! undisturbed call, so packets would say the same and cost more.
+//!
+//! A pipeline of many pieces repeats itself: beyond [`PIECES_RUN`] its time is on the straight line
+//! through that many pieces and half as many, and the rest is not run.
 
 use super::constant::Key;
+use crate::calibrate::CalibrateError;
+use crate::calibrate::model::candidates;
 use crate::calibrate::observed::{Call, Observed, ObservedPoint};
 use crate::calibrate::site::Sites;
-use crate::calibrate::{CalibrateError, site};
-use crate::launch::{CallSetup, Launch, is_in_switch, simulated_protocols};
+use crate::launch::{CallSetup, FixedTime, Launch, is_in_switch, simulated_protocols};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
-use tier6_collective::{Algorithm, Collective, Grain, Path, Protocol, offers};
-use tier6_g5::{Fabric, FlowNetwork, G5Parameters, Recording, RunOptions, run};
-use tier6_math::Parameters;
-use tier6_system::Topology;
-use tier6_units::{Bytes, SimTime};
+use std::rc::Rc;
+use tier6_collective::{Algorithm, Collective, Grain, Path, Protocol};
+use tier6_g5::{Fabric, FlowNetwork, G5Parameters, Recording, RunOptions, moved, run};
+use tier6_math::{Parameters, Pieces};
+use tier6_system::{Efficiency, Topology};
+use tier6_units::{Bytes, Micros, SimTime};
+
+/// The most pieces of a pipeline that are run.
+pub(super) const PIECES_RUN: u64 = 32;
 
 /// The paths of all calls.
 #[derive(Debug)]
@@ -25,10 +34,10 @@ pub(super) struct Scene {
 
 /// A call with its paths.
 pub(super) struct SceneCall {
-    call: Call,
+    pub(super) call: Call,
     pub(super) paths: Vec<Path>,
-    /// In-switch calls by size, and that of no bytes: unrolled once, as no constant changes them.
-    in_switch: Vec<(Bytes, Launch)>,
+    /// Calls of NVLS by size, and that of no bytes: unrolled once, as no constant changes them.
+    nvls: Vec<(Bytes, Rc<Launch>)>,
 }
 
 impl fmt::Debug for SceneCall {
@@ -64,42 +73,49 @@ impl SceneCall {
         sizes: &[Bytes],
         sites: &Sites,
     ) -> Result<Self, CalibrateError> {
-        let misfit = |why: String| CalibrateError::Misfit {
-            label: label.to_owned(),
-            why,
-        };
         let topology = sites.topology(call);
-        let mut paths = Vec::new();
-        for algorithm in algorithms(call, sites) {
-            let protocols = simulated_protocols(topology, algorithm).into_iter();
-            paths.extend(protocols.map(|protocol| Path {
-                algorithm,
-                protocol,
-            }));
-        }
-        paths.retain(|path| call.protocol.is_none_or(|forced| forced == path.protocol));
-        if paths.is_empty() {
-            let asked = call
-                .algorithm
-                .map_or_else(String::new, |it| format!("{it} "));
-            return Err(misfit(format!(
-                "no path of {asked}{} is calibrated by simulating",
-                call.collective
-            )));
-        }
         let parameters = sites.parameters(call);
         let setup = setup(call, topology, &parameters);
-        let mut in_switch = Vec::new();
-        for path in paths.iter().filter(|path| is_in_switch(path.algorithm)) {
+        let (mut paths, mut refused) = (Vec::new(), None);
+        for algorithm in candidates(call) {
+            if is_in_switch(algorithm) && topology.constants().nvls.is_none() {
+                refused = Some(format!("`{algorithm}` needs `[nvls]` in the system"));
+                continue;
+            }
+            let protocols = simulated_protocols(topology, algorithm);
+            let protocols = protocols.into_iter();
+            let asked = protocols.filter(|it| call.protocol.is_none_or(|forced| forced == *it));
+            for protocol in asked {
+                let path = Path {
+                    algorithm,
+                    protocol,
+                };
+                match Launch::new(&setup, path, Bytes::new(1)) {
+                    Ok(_) => paths.push(path),
+                    Err(error) => refused = Some(error.to_string()),
+                }
+            }
+        }
+        if paths.is_empty() {
+            return Err(CalibrateError::Misfit {
+                label: label.to_owned(),
+                why: unsimulated(call, refused),
+            });
+        }
+        let mut nvls = Vec::new();
+        for path in paths.iter().filter(|it| it.algorithm == Algorithm::Nvls) {
             for bytes in [Bytes::new(0)].iter().chain(sizes) {
                 let launch = Launch::new(&setup, *path, *bytes);
-                let launch = launch.map_err(|error| misfit(error.to_string()))?;
-                in_switch.push((*bytes, launch));
+                let launch = launch.map_err(|error| CalibrateError::Misfit {
+                    label: label.to_owned(),
+                    why: error.to_string(),
+                })?;
+                nvls.push((*bytes, Rc::new(launch)));
             }
         }
         Ok(Self {
             call: *call,
-            in_switch,
+            nvls,
             paths,
         })
     }
@@ -112,12 +128,11 @@ impl SceneCall {
         }
     }
 
-    /// Says whether the time of a path follows from a constant at all.
-    pub(super) fn depends(path: Path, key: &Key) -> bool {
-        let is_in_switch = path.algorithm == Algorithm::Nvls;
+    /// Says whether the time of a path may follow from a constant at all.
+    pub(super) fn depends(&self, path: Path, key: &Key) -> bool {
         match key {
-            Key::Software => !is_in_switch,
-            Key::NvlsRate | Key::NvlsAlpha => is_in_switch,
+            Key::Software => self.fixed(path) == Some(Key::Software),
+            Key::NvlsRate | Key::NvlsAlpha => is_in_switch(path.algorithm),
             Key::LlSync | Key::LlShare => path.protocol == Protocol::Ll,
             Key::Ll128Sync | Key::Ll128Share => path.protocol == Protocol::Ll128,
             Key::Sync => path.protocol == Protocol::Simple,
@@ -125,27 +140,89 @@ impl SceneCall {
         }
     }
 
-    /// Returns the time of a path in us on a system; `None` when it does not run there.
-    pub(super) fn time(&self, path: Path, bytes: Bytes, sites: &Sites) -> Option<f64> {
+    /// The constant that is the fixed time of a call by a path; `None` where none is fitted.
+    pub(super) fn fixed(&self, path: Path) -> Option<Key> {
+        match path.algorithm {
+            Algorithm::Nvls if self.call.nodes > 1 => None,
+            Algorithm::CollNetDirect | Algorithm::CollNetChain => None,
+            Algorithm::Nvls | Algorithm::NvlsTree => Some(Key::NvlsAlpha),
+            _ => Some(Key::Software),
+        }
+    }
+
+    /// The size of the pieces in which a message goes, where the number of pieces follows from it.
+    pub(super) fn piece(&self, path: Path, sites: &Sites) -> Option<Bytes> {
+        let is_chain = matches!(
+            self.call.collective,
+            Collective::Broadcast | Collective::Reduce
+        );
+        let is_piped = match path.algorithm {
+            Algorithm::Tree | Algorithm::NvlsTree => true,
+            Algorithm::Ring | Algorithm::BidirRing => is_chain,
+            _ => false,
+        };
+        match sites.parameters(&self.call).pieces {
+            Pieces::Of(piece) if is_piped => Some(piece),
+            Pieces::Of(_) | Pieces::Count(_) | Pieces::Best => None,
+        }
+    }
+
+    /// Returns the sizes whose hardware times, weighed, are that of a size.
+    fn parts(&self, path: Path, bytes: Bytes, sites: &Sites) -> Vec<(f64, Bytes)> {
         let topology = sites.topology(&self.call);
-        let (parameters, _) = G5Parameters::of_protocol(topology, path.protocol)?;
+        let share = G5Parameters::of_protocol(topology, path.protocol).map(|(_, share)| share);
+        if let (Some(piece), Some(share)) = (self.piece(path, sites), share) {
+            let pieces = moved(bytes, share).as_f64() / piece.as_f64();
+            if pieces > PIECES_RUN as f64 {
+                let of = |count: u64| data_of(count * piece.get(), share);
+                let half = PIECES_RUN / 2;
+                let weight = (pieces - half as f64) / half as f64;
+                return vec![(1.0 - weight, of(half)), (weight, of(PIECES_RUN))];
+            }
+        }
+        vec![(1.0, bytes)]
+    }
+
+    /// Lays out what has to run for a size.
+    pub(super) fn runs(&self, path: Path, bytes: Bytes, sites: &Sites) -> Option<Runs> {
+        let topology = sites.topology(&self.call);
+        let parameters = sites.parameters(&self.call);
+        let setup = setup(&self.call, topology, &parameters);
+        let laid = |weight: f64, bytes: Bytes| {
+            let mut kept = self.nvls.iter();
+            let kept = kept.find(|(size, _)| path.algorithm == Algorithm::Nvls && *size == bytes);
+            let launch = match kept {
+                Some((_, launch)) => launch.clone(),
+                None => Rc::new(Launch::new(&setup, path, bytes).ok()?),
+            };
+            Some(WeighedRun {
+                weight,
+                bytes,
+                launch,
+            })
+        };
+        let parts = self.parts(path, bytes, sites).into_iter();
+        let parts = parts.map(|(weight, bytes)| laid(weight, bytes));
+        let of_topology = G5Parameters::of(topology);
+        let empty = match setup.fixed_time(&of_topology, path.algorithm) {
+            FixedTime::Software(_) => None,
+            FixedTime::WholeCall(_) => Some(laid(1.0, Bytes::new(0))?),
+        };
+        Some(Runs {
+            parts: parts.collect::<Option<_>>()?,
+            empty,
+        })
+    }
+
+    /// Returns the fixed time of a path in us: of no bytes, hardware and all, where its runs have
+    /// an empty one.
+    pub(super) fn fixed_us(&self, path: Path, sites: &Sites) -> f64 {
+        let topology = sites.topology(&self.call);
         let of_call = sites.parameters(&self.call);
         let setup = setup(&self.call, topology, &of_call);
-        let run = |bytes: Bytes| {
-            if is_in_switch(path.algorithm) {
-                let mut kept = self.in_switch.iter();
-                let (_, launch) = kept.find(|(size, _)| *size == bytes)?;
-                return hardware(launch, topology, &parameters);
-            }
-            hardware(
-                &Launch::new(&setup, path, bytes).ok()?,
-                topology,
-                &parameters,
-            )
-        };
-        let fixed = setup.fixed_time(&parameters, path.algorithm);
-        let software = fixed.software(|| run(Bytes::new(0)))?;
-        Some((software + run(bytes)?).to_micros().get())
+        let fixed = setup.fixed_time(&G5Parameters::of(topology), path.algorithm);
+        let (FixedTime::Software(time) | FixedTime::WholeCall(time)) = fixed;
+        time.to_micros().get()
     }
 
     /// Returns how many messages a run of each path has, at a size.
@@ -154,6 +231,94 @@ impl SceneCall {
         let channels = if self.call.nodes > 1 { 8 } else { 1 };
         self.paths.len() as u64 * ranks * 2 * ranks * channels
     }
+}
+
+/// A call on a system: what ran there is known.
+pub(super) struct Stage<'a> {
+    pub(super) call: &'a SceneCall,
+    pub(super) sites: &'a Sites,
+    /// Parts of more than one size, in us.
+    known: RefCell<BTreeMap<(Path, Bytes), f64>>,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(call: &'a SceneCall, sites: &'a Sites) -> Self {
+        Self {
+            call,
+            sites,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Returns the time of a path in us; `None` when it does not end within a limit.
+    pub(super) fn time(&self, path: Path, bytes: Bytes, limit_us: f64) -> Option<f64> {
+        let runs = self.call.runs(path, bytes, self.sites)?;
+        let fixed = self.call.fixed_us(path, self.sites);
+        let empty = match &runs.empty {
+            Some(empty) => self.kept(path, empty)?,
+            None => 0.0,
+        };
+        let software = fixed.max(empty) - empty;
+        if let [alone] = runs.parts.as_slice() {
+            let left = limit_us - software;
+            return Some(software + self.hardware(path, &alone.launch, left)?);
+        }
+        let parts = runs.parts.iter();
+        let parts = parts.map(|part| Some(part.weight * self.kept(path, part)?));
+        Some(software + parts.sum::<Option<f64>>()?)
+    }
+
+    fn kept(&self, path: Path, run: &WeighedRun) -> Option<f64> {
+        let key = (path, run.bytes);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Some(*known);
+        }
+        let time = self.hardware(path, &run.launch, f64::INFINITY)?;
+        self.known.borrow_mut().insert(key, time);
+        Some(time)
+    }
+
+    /// Returns the weighed hardware time of runs in us, without that of an empty one.
+    pub(super) fn weighed(&self, path: Path, runs: &Runs) -> Option<f64> {
+        let one = |run: &WeighedRun| {
+            let time = self.hardware(path, &run.launch, f64::INFINITY)?;
+            Some(run.weight * time)
+        };
+        let parts = runs.parts.iter().map(one).sum::<Option<f64>>()?;
+        let empty = runs.empty.as_ref().map_or(Some(0.0), one)?;
+        Some(parts - empty)
+    }
+
+    fn hardware(&self, path: Path, launch: &Launch, limit_us: f64) -> Option<f64> {
+        let topology = self.sites.topology(&self.call.call);
+        let (parameters, _) = G5Parameters::of_protocol(topology, path.protocol)?;
+        let mut fabric = Fabric::new(topology, &parameters, &[], 0).ok()?;
+        let mut options = RunOptions {
+            critical_path: Recording::Off,
+            ..RunOptions::new()
+        };
+        if limit_us.is_finite() {
+            options.limits.time = SimTime::from(Micros::new(limit_us.max(0.0)));
+        }
+        let mut network = FlowNetwork::new();
+        let jobs = launch.jobs();
+        let result = run(&jobs, &mut fabric, &mut network, &parameters, &options).ok()?;
+        Some(result.hardware.to_micros().get())
+    }
+}
+
+/// What has to run for a size: its hardware time is the weighed sum of `parts`, of which that of
+/// `empty` is part of the fixed time.
+pub(super) struct Runs {
+    pub(super) parts: Vec<WeighedRun>,
+    pub(super) empty: Option<WeighedRun>,
+}
+
+/// A run whose hardware time counts so much.
+pub(super) struct WeighedRun {
+    pub(super) weight: f64,
+    pub(super) bytes: Bytes,
+    pub(super) launch: Rc<Launch>,
 }
 
 /// A call as calibration runs it: whole messages, each algorithm's own handshake.
@@ -168,45 +333,27 @@ fn setup<'a>(call: &Call, topology: &'a Topology, parameters: &'a Parameters) ->
     }
 }
 
-/// Runs a call and returns the time of the hardware.
-fn hardware(launch: &Launch, topology: &Topology, parameters: &G5Parameters) -> Option<SimTime> {
-    let mut fabric = Fabric::new(topology, parameters, &[], 0).ok()?;
-    let options = RunOptions {
-        critical_path: Recording::Off,
-        ..RunOptions::new()
-    };
-    let mut network = FlowNetwork::new();
-    let result = run(
-        &launch.jobs(),
-        &mut fabric,
-        &mut network,
-        parameters,
-        &options,
-    )
-    .ok()?;
-    Some(result.hardware)
+/// Returns the most data that moves no more than so many bytes.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a part of a size"
+)]
+fn data_of(moved: u64, share: Efficiency) -> Bytes {
+    Bytes::new((moved as f64 * share.get()).floor() as u64)
 }
 
-/// The algorithms that the library may have chosen from, as far as they are calibrated here.
-fn algorithms(call: &Call, sites: &site::Sites) -> Vec<Algorithm> {
-    let has_nvls = sites.topology(call).constants().nvls.is_some() && call.nodes == 1;
-    let known: &[Algorithm] = match call.collective {
-        Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter => {
-            &[Algorithm::Ring, Algorithm::Nvls]
-        }
-        Collective::AllToAll => &[Algorithm::Direct],
-        Collective::AllToAllV
-        | Collective::Broadcast
-        | Collective::Reduce
-        | Collective::SendRecv
-        | Collective::Gather
-        | Collective::Scatter
-        | Collective::HyperCube => &[],
-    };
-    let runs = |algorithm: &Algorithm| {
-        offers(*algorithm, call.collective) && (*algorithm != Algorithm::Nvls || has_nvls)
-    };
-    let wanted = |algorithm: &Algorithm| call.algorithm.is_none_or(|forced| forced == *algorithm);
-    let found = known.iter().copied();
-    found.filter(|it| runs(it) && wanted(it)).collect()
+/// Says why nothing of a call is simulated, and the way out.
+fn unsimulated(call: &Call, refused: Option<String>) -> String {
+    let under = call
+        .protocol
+        .map_or_else(String::new, |protocol| format!(" under {protocol}"));
+    let by = call
+        .algorithm
+        .map_or_else(String::new, |algorithm| format!(" by {algorithm}"));
+    let why = refused.map_or_else(String::new, |why| format!(": {why}"));
+    format!(
+        "no path of {}{by}{under} is calibrated by simulating{why}; hint: use `--engine math`",
+        call.collective
+    )
 }

@@ -1,20 +1,20 @@
-//! Least squares of the constants on lines, and the rounds that take the lines anew.
+//! Least squares of the constants on lines, and the rounds that hold the lines to the simulation.
 //!
 //! Relative errors, the pull to what the system says and the robust loss are those of the Math
 //! engine's calibration, so that the two differ in their engines alone.
 
 use super::super::solve::robust;
 use super::lines::{Ground, Line, Lines};
+use super::survey::Survey;
 use tier6_collective::{Algorithm, Path, Protocol};
 use tier6_stats::{Residuals, fit_bounded};
-use tier6_system::SplitSpec;
 use tier6_units::Bytes;
 
 /// A measured time in the units of a fit, relative.
 const NOISE: f64 = 0.05;
 /// How strong the pull is: a constant at its belief's distance counts as this part of a point.
 const PULL: f64 = 0.3;
-/// How often lines are taken anew.
+/// How often lines are held to the simulation anew.
 const ROUNDS: usize = 4;
 /// How far constants move in a round, as a logarithm.
 const REACH: f64 = 1.5;
@@ -34,15 +34,15 @@ impl Ground<'_> {
     /// Fits the constants of the paths under some protocols.
     pub(super) fn solve(
         &self,
+        survey: &mut Survey,
         from: &[f64],
-        split: Option<SplitSpec>,
         protocols: &[Protocol],
         rounds: usize,
     ) -> Option<Solution> {
         let mut best: Option<Solution> = None;
         let mut at = from.to_vec();
         for _ in 0..=rounds {
-            let lines = self.lines(&at, split)?.under(protocols)?;
+            let lines = survey.lines(self, &at, protocols)?;
             let objective = self.objective(&lines, &at);
             let is_better = |best: &Solution| objective < best.objective;
             if best.as_ref().is_none_or(is_better) {
@@ -71,11 +71,11 @@ impl Ground<'_> {
     /// The same with as many rounds as it takes.
     pub(super) fn settle(
         &self,
+        survey: &mut Survey,
         from: &[f64],
-        split: Option<SplitSpec>,
         protocols: &[Protocol],
     ) -> Option<Solution> {
-        self.solve(from, split, protocols, ROUNDS)
+        self.solve(survey, from, protocols, ROUNDS)
     }
 
     /// Sets constants that no fitted time depends on back to what the system says, each unless its
@@ -140,10 +140,7 @@ impl Ground<'_> {
 
     /// Relative errors of all points, then the pulls, with derivatives by logarithms.
     fn residuals(&self, lines: &Lines, logs: &[f64], cut: Option<Cut>) -> Residuals {
-        let origin = lines.origin(self);
-        let here: Vec<f64> = (logs.iter().enumerate())
-            .map(|(at, log)| self.coordinate(at, *log))
-            .collect();
+        let constants = self.constants(logs);
         let n: usize = lines.calls.iter().map(Vec::len).sum();
         let rows = n + self.keys.len();
         let mut residuals = Residuals {
@@ -158,17 +155,14 @@ impl Ground<'_> {
                 if among.is_empty() {
                     among = of_point.iter().collect();
                 }
-                let timed = among
-                    .into_iter()
-                    .map(|line| (line.time(&here, &origin), line));
-                let Some((time, line)) = timed.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+                let timed = among.into_iter().map(|line| line.slope(&constants));
+                let Some(slope) = timed.min_by(|a, b| a.time.total_cmp(&b.time)) else {
                     continue;
                 };
-                let (value, factor) = robust((time / measured).ln());
+                let (value, factor) = robust((slope.time / measured).ln());
                 residuals.values[row] = value;
-                for (at, slope) in line.by() {
-                    let sign = if self.keys[*at].is_time() { 1.0 } else { -1.0 };
-                    residuals.columns[*at][row] = factor * slope * sign * here[*at] / time;
+                for (at, by_log) in slope.by {
+                    residuals.columns[at][row] += factor * by_log / slope.time;
                 }
                 row += 1;
             }
@@ -191,12 +185,9 @@ impl Ground<'_> {
 
     /// Returns the times of the fastest path at each size on lines, by call.
     pub(super) fn times(&self, lines: &Lines, logs: &[f64]) -> Vec<Vec<f64>> {
-        let origin = lines.origin(self);
-        let here: Vec<f64> = (logs.iter().enumerate())
-            .map(|(at, log)| self.coordinate(at, *log))
-            .collect();
+        let constants = self.constants(logs);
         let fastest = |of_point: &Vec<Line>| {
-            let times = of_point.iter().map(|line| line.time(&here, &origin));
+            let times = of_point.iter().map(|line| line.slope(&constants).time);
             times.fold(f64::INFINITY, f64::min)
         };
         let calls = lines.calls.iter();
