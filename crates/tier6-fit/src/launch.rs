@@ -22,8 +22,8 @@ use tier6_units::{Bytes, SimTime};
 /// Slices of in-switch algorithms when whole messages are asked for: a rank stores what the switch
 /// hands it while it reads on, so that both directions of its link are in use (FACTS B.6).
 const IN_SWITCH_SLICE: u64 = 256 << 10;
-/// With so many slices per rank the first and the last are half a percent of a call.
-const IN_SWITCH_SLICES_MAX: u64 = 128;
+/// The most slices of all ranks: they are larger where there would be more.
+const IN_SWITCH_SLICES_MAX: u64 = 1 << 15;
 /// The most pieces in which chains and trees pipeline a message, those of all channels together.
 const PIECES_MAX: u64 = 1 << 12;
 /// The most pieces that stand for full overlap, which is a limit.
@@ -239,6 +239,22 @@ impl CallSetup<'_> {
             Placement::PerNode(each) => each.get().min(self.ranks),
         }
     }
+
+    /// Whether the ranks load sums from one switch and store them through it in the same call.
+    fn loads_and_stores(&self, algorithm: Algorithm) -> bool {
+        algorithm == Algorithm::Nvls
+            && self.collective == Collective::AllReduce
+            && self.per_node() == self.ranks
+    }
+
+    /// The bytes that ranks forward at once where switches work, for a message so large.
+    fn in_switch_slice(&self, message: Bytes) -> u64 {
+        let slice = match self.grain {
+            Grain::Slices { bytes } => bytes,
+            Grain::Message => IN_SWITCH_SLICE,
+        };
+        slice.max(message.get().div_ceil(IN_SWITCH_SLICES_MAX))
+    }
 }
 
 /// Checks that each rank has a chip.
@@ -371,16 +387,14 @@ impl Part<'_> {
         build(setup.collective, self.algorithm, &options)
     }
 
-    /// What in-switch algorithms forward when nothing is asked for: slices.
+    /// What in-switch algorithms forward when nothing is asked for: slices. Where loads and stores
+    /// share the links of a switch these are pieces, for which a rank has limited room.
     fn grain(&self) -> Grain {
         match self.setup.grain {
-            Grain::Message if is_in_switch(self.algorithm) => {
-                let per_rank = self.share.get().div_ceil(self.setup.ranks.into());
-                let least = per_rank.div_ceil(IN_SWITCH_SLICES_MAX);
-                Grain::Slices {
-                    bytes: IN_SWITCH_SLICE.max(least),
-                }
-            }
+            _ if self.setup.loads_and_stores(self.algorithm) => Grain::Message,
+            Grain::Message if is_in_switch(self.algorithm) => Grain::Slices {
+                bytes: self.setup.in_switch_slice(self.share),
+            },
             grain => grain,
         }
     }
@@ -402,6 +416,11 @@ fn pieces(
         | Algorithm::CollNetDirect
         | Algorithm::CollNetChain => {}
         Algorithm::Hierarchical => return stage_pieces(setup, whole),
+        _ if setup.loads_and_stores(algorithm) => {
+            let per_rank = whole.get().div_ceil(setup.ranks.into());
+            let pieces = per_rank.div_ceil(setup.in_switch_slice(whole)).max(1);
+            return Ok(u32::try_from(pieces).expect("Invariant: slices are limited"));
+        }
         _ if is_chain && setup.grain == Grain::Message => {}
         _ => return Ok(1),
     }

@@ -108,11 +108,11 @@ fn variants(algorithm: Algorithm, plain: &BuildOptions) -> Vec<BuildOptions> {
             })
             .collect(),
         Algorithm::Swing if !ranks.is_multiple_of(2) => Vec::new(),
-        Algorithm::RecursiveDoubling
-        | Algorithm::Bruck
-        | Algorithm::OneShot
-        | Algorithm::Nvls
-        | Algorithm::Swing => vec![plain.clone()],
+        Algorithm::RecursiveDoubling | Algorithm::Bruck | Algorithm::OneShot | Algorithm::Swing => {
+            vec![plain.clone()]
+        }
+        // More pieces than a rank has room for.
+        Algorithm::Nvls => vec![plain.clone(), in_pieces(if ranks <= 8 { 20 } else { 2 })],
     }
 }
 

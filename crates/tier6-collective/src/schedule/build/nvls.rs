@@ -1,8 +1,10 @@
 //! NVLS: the switch reads and adds (load-reduce), the switch multicasts (store).
 //!
 //! AllReduce: each rank owns M/N; the switch hands it the sum of that slice, it stores the slice
-//! to all. Each rank's link carries M (1 + 1/N) per direction (FACTS B.6). ReduceScatter is the
-//! first half, AllGather the second.
+//! to all. Each rank's link carries M (1 + 1/N) per direction (FACTS B.6). In K pieces, a rank has
+//! room for some between its loads and its stores, as NCCL's buffers have: loads that ran further
+//! ahead would leave stores for the end, when nothing else goes out of the chips. ReduceScatter is
+//! the first half, AllGather the second.
 //!
 //! AllReduce over nodes, where the network adds up: load-reduce of M/g by each rank in its node,
 //! an aggregation of each slice on its rail, a store to the node.
@@ -14,7 +16,8 @@
 use crate::Collective;
 use crate::schedule::Schedule;
 use crate::schedule::draft::Draft;
-use crate::schedule::ids::{GroupId, PortId, RankId, Slot};
+use crate::schedule::ids::{GroupId, PortId, RankId, Slot, TransferId};
+use crate::schedule::memory::Placement;
 use crate::schedule::transfer::{Leg, Op, Piece, Route};
 
 use super::nodes::Nodes;
@@ -24,6 +27,8 @@ use super::{BuildError, Job};
 /// Clear of the six ports of the double tree.
 const LOADS: PortId = PortId(6);
 const STORES: PortId = PortId(7);
+/// Pieces between the load and the store of a rank: the steps of NCCL's buffers (`NCCL_STEPS`).
+const ROOM: usize = 8;
 
 pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
     match job.options.ranks_per_node {
@@ -35,16 +40,45 @@ pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
 }
 
 fn in_one_switch(job: &Job) -> Schedule {
+    if job.collective == Collective::AllReduce {
+        return all_reduce(job);
+    }
     let mut draft = job.in_place(job.ranks());
     let all = everyone(&mut draft);
-    if job.collective != Collective::AllGather {
+    if job.collective == Collective::ReduceScatter {
         for rank in 0..job.ranks() {
             let slice = draft.memory().recv(rank);
-            load_reduce(&mut draft, all, rank, slice);
+            load_reduce(&mut draft, all, rank, slice, &[]);
         }
-    }
-    if job.collective != Collective::ReduceScatter {
+    } else {
         all_gather(&mut draft, all);
+    }
+    draft.finish()
+}
+
+/// The only waits are those of a store for its load, and of a load for room.
+fn all_reduce(job: &Job) -> Schedule {
+    let (n, pieces) = (job.ranks(), job.options.pieces);
+    let memory = job.memory(n * pieces, Placement::InPlace);
+    let n_transfers = 2 * n as usize * pieces as usize;
+    let mut draft = Draft::plain(job.title(), memory, n_transfers);
+    let all = everyone(&mut draft);
+    // The stores of the pieces so far, of each rank.
+    let mut stores = vec![Vec::with_capacity(pieces as usize); n as usize];
+    for piece in 0..pieces {
+        let slice = |draft: &Draft, rank| draft.memory().recv(rank * pieces + piece);
+        let loads: Vec<_> = (0..)
+            .zip(&stores)
+            .map(|(rank, stores)| {
+                let room = stores.iter().rev().nth(ROOM - 1).copied();
+                let slice = slice(&draft, rank);
+                load_reduce(&mut draft, all, rank, slice, room.as_slice())
+            })
+            .collect();
+        for ((rank, stores), load) in (0..).zip(&mut stores).zip(loads) {
+            let slice = slice(&draft, rank);
+            stores.push(multicast(&mut draft, all, rank, slice, &[load]));
+        }
     }
     draft.finish()
 }
@@ -57,13 +91,13 @@ fn over_nodes(job: &Job) -> Result<Schedule, BuildError> {
         let slice = draft.memory().recv(local);
         let rail = nodes.rail(local);
         for (group, rank) in groups.iter().zip(&rail) {
-            load_reduce(&mut draft, *group, *rank, slice);
+            load_reduce(&mut draft, *group, *rank, slice, &[]);
         }
         let members = draft.add_group(rail.iter().copied().map(RankId).collect());
         let leg = Leg::new(Route::Aggregate { group: members }, Op::Copy);
         draft.push(leg, &[Piece::same(slice, 1)]);
         for (group, rank) in groups.iter().zip(&rail) {
-            multicast(&mut draft, *group, *rank, slice);
+            multicast(&mut draft, *group, *rank, slice, &[]);
         }
     }
     Ok(draft.finish())
@@ -91,7 +125,7 @@ pub(super) fn everyone(draft: &mut Draft) -> GroupId {
 pub(super) fn all_gather(draft: &mut Draft, all: GroupId) {
     for rank in 0..draft.memory().ranks() {
         let slice = draft.memory().recv(rank);
-        multicast(draft, all, rank, slice);
+        multicast(draft, all, rank, slice, &[]);
     }
 }
 
@@ -110,26 +144,38 @@ pub(super) fn build_tree(job: &Job) -> Result<Schedule, BuildError> {
             let tree = &trees[(piece % 2) as usize];
             let load = Load::of(&draft, chunk, piece);
             for (group, rank) in groups.iter().zip(nodes.rail(local)) {
-                load_reduce(&mut draft, *group, rank, slice);
+                load_reduce(&mut draft, *group, rank, slice, &[]);
             }
             tree.reduce(&mut draft, load);
             tree.broadcast(&mut draft, load);
             for (group, rank) in groups.iter().zip(nodes.rail(local)) {
-                multicast(&mut draft, *group, rank, slice);
+                multicast(&mut draft, *group, rank, slice, &[]);
             }
         }
     }
     Ok(draft.finish())
 }
 
-fn load_reduce(draft: &mut Draft, group: GroupId, rank: u32, slice: Slot) {
+fn load_reduce(
+    draft: &mut Draft,
+    group: GroupId,
+    rank: u32,
+    slice: Slot,
+    after: &[TransferId],
+) -> TransferId {
     let dst = RankId(rank);
     let leg = Leg::new(Route::LoadReduce { group, dst }, Op::Copy).through(LOADS);
-    draft.push(leg, &[Piece::same(slice, 1)]);
+    draft.push_after(leg, &[Piece::same(slice, 1)], after)
 }
 
-fn multicast(draft: &mut Draft, group: GroupId, rank: u32, slice: Slot) {
+fn multicast(
+    draft: &mut Draft,
+    group: GroupId,
+    rank: u32,
+    slice: Slot,
+    after: &[TransferId],
+) -> TransferId {
     let src = RankId(rank);
     let leg = Leg::new(Route::Multicast { src, group }, Op::Copy).through(STORES);
-    draft.push(leg, &[Piece::same(slice, 1)]);
+    draft.push_after(leg, &[Piece::same(slice, 1)], after)
 }
