@@ -10,7 +10,7 @@ use std::time::Duration;
 use tier6_des::Agenda;
 use tier6_g5::network::{Context, Message, MessageId, Network, Notice, PathId};
 use tier6_g5::{Fabric, FlowEvent, FlowNetwork, G5Parameters, PathRequest};
-use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
+use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
 
 use reference::{hold, timed};
@@ -186,7 +186,7 @@ fn all_to_all(topology: &Topology, bytes: impl Fn(u64) -> u64) -> u64 {
 }
 
 fn ring(n_chips: u32) -> Topology {
-    topology(n_chips, FabricSpec::Ring { orders: Vec::new() })
+    topology(n_chips, FabricSpec::ring())
 }
 
 fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
@@ -196,21 +196,9 @@ fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn star(n_chips: u32) -> Topology {
-    let switch = "switch".into();
-    topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+    topology(n_chips, FabricSpec::star())
 }
 
 fn fat_tree(n_chips: u32, down: u32) -> Topology {
-    topology(
-        n_chips,
-        FabricSpec::FatTree(FatTreeSpec {
-            switch: "switch".into(),
-            spine: None,
-            down: Some(down),
-            spines: Some(down),
-            oversubscription: 1.0,
-            wiring: Wiring::ByNode,
-            cross_rail: CrossRail::Spine,
-        }),
-    )
+    topology(n_chips, FabricSpec::fat_tree(down, down))
 }

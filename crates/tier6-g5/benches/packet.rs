@@ -81,12 +81,11 @@ fn uniform(n_chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn ring(n_chips: u32) -> Topology {
-    uniform(n_chips, FabricSpec::Ring { orders: Vec::new() })
+    uniform(n_chips, FabricSpec::ring())
 }
 
 fn star(n_chips: u32) -> Topology {
-    let switch = "switch".into();
-    uniform(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+    uniform(n_chips, FabricSpec::star())
 }
 
 /// Segments of 1,344 B in frames of 1,402 B, nothing else.

@@ -10,7 +10,7 @@ use tier6_g5::{
     ExchangeOrder, ExchangeProgram, Fabric, FlowNetwork, G5Parameters, Job, Program, Recording,
     RingPace, RingProgram, RunOptions, run,
 };
-use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
+use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
 use reference::{hold, timed};
@@ -19,8 +19,8 @@ const TURNS: u32 = 5;
 const BYTES: Bytes = Bytes::new(16 << 20);
 
 fn main() {
-    let ring = topology(1024, FabricSpec::Ring { orders: Vec::new() });
-    let large = topology(4096, FabricSpec::Ring { orders: Vec::new() });
+    let ring = topology(1024, FabricSpec::ring());
+    let large = topology(4096, FabricSpec::ring());
     let (star, tree) = (star(256), fat_tree(256, 16));
     let exchange =
         ExchangeProgram::new(256, BYTES, Grain::Message, ExchangeOrder::AllAtOnce).unwrap();
@@ -125,20 +125,8 @@ fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn star(n_chips: u32) -> Topology {
-    let switch = "switch".into();
-    topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+    topology(n_chips, FabricSpec::star())
 }
 fn fat_tree(n_chips: u32, down: u32) -> Topology {
-    topology(
-        n_chips,
-        FabricSpec::FatTree(FatTreeSpec {
-            switch: "switch".into(),
-            spine: None,
-            down: Some(down),
-            spines: Some(down),
-            oversubscription: 1.0,
-            wiring: Wiring::ByNode,
-            cross_rail: CrossRail::Spine,
-        }),
-    )
+    topology(n_chips, FabricSpec::fat_tree(down, down))
 }

@@ -17,9 +17,8 @@ use tier6_g5::{
     run,
 };
 use tier6_system::{
-    CdmaSpec, ChannelsSpec, ChipId, CreditsSpec, CrossRail, DcqcnSpec, EcnSpec, FabricSpec,
-    FatTreeSpec, G5Spec, MemorySpec, MessageSpec, PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec,
-    SystemSpec, Topology, Wiring,
+    CdmaSpec, ChannelsSpec, ChipId, CreditsSpec, DcqcnSpec, EcnSpec, FabricSpec, G5Spec,
+    MemorySpec, MessageSpec, PaxiSpec, PfcSpec, QueueSpec, RcLinkSpec, SystemSpec, Topology,
 };
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
@@ -63,19 +62,8 @@ fn topology(scene: Scene, g5: &str) -> Topology {
         | Scene::Exchange
         | Scene::Incast
         | Scene::Long
-        | Scene::Beside => FabricSpec::Crossbar {
-            switch: "switch".into(),
-            planes: 1,
-        },
-        Scene::Spines => FabricSpec::FatTree(FatTreeSpec {
-            switch: "switch".into(),
-            spine: None,
-            down: Some(2),
-            spines: Some(2),
-            oversubscription: 1.0,
-            wiring: Wiring::ByNode,
-            cross_rail: CrossRail::Spine,
-        }),
+        | Scene::Beside => FabricSpec::star(),
+        Scene::Spines => FabricSpec::fat_tree(2, 2),
     };
     let spec = SystemSpec::uniform(RANKS, fabric, GbPerSec::new(50.0), Micros::new(0.5));
     let text = spec.to_toml() + "\n" + g5;

@@ -187,7 +187,7 @@ mod tests {
     use tier6_units::{Bytes, GbPerSec, Micros};
 
     fn loads(traffic: &Traffic) -> LinkLoads {
-        let fabric = FabricSpec::Ring { orders: Vec::new() };
+        let fabric = FabricSpec::ring();
         let (rate, latency) = (GbPerSec::new(1.0), Micros::new(1.0));
         let topology = SystemSpec::uniform(traffic.ranks, fabric, rate, latency);
         let topology = topology.resolve().unwrap();

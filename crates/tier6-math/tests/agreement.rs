@@ -21,8 +21,7 @@ fn system(chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn crossbar(chips: u32) -> Topology {
-    let switch = "switch".into();
-    system(chips, FabricSpec::Crossbar { switch, planes: 1 })
+    system(chips, FabricSpec::star())
 }
 
 fn parameters(topology: &Topology) -> Parameters {
@@ -249,7 +248,7 @@ fn chains_in_pieces_and_tori_are_their_closed_forms() {
         }
     }
     // Own links for both directions: half of a ring.
-    let fabric = FabricSpec::Ring { orders: Vec::new() };
+    let fabric = FabricSpec::ring();
     let topology = system(7, fabric);
     let plan = planned(
         &topology,
@@ -298,7 +297,7 @@ fn all_reduce_is_reduce_scatter_and_all_gather_within_one_software_term() {
         Algorithm::Swing,
         Algorithm::TorusBucket,
     ];
-    let rings = FabricSpec::Ring { orders: Vec::new() };
+    let rings = FabricSpec::ring();
     let torus = FabricSpec::Torus { dims: vec![4, 4] };
     for fabric in [None, Some(rings), Some(torus)] {
         let topology = fabric.map_or_else(|| crossbar(16), |fabric| system(16, fabric));
@@ -335,8 +334,7 @@ fn all_reduce_is_reduce_scatter_and_all_gather_within_one_software_term() {
 fn slices_hide_the_hop_of_large_messages_and_set_the_pace_of_small_ones() {
     // FACTS B.9 and E.7, on links of 1 us.
     let time = |ranks: u32, bytes: u64, grain| {
-        let switch = "switch".into();
-        let fabric = FabricSpec::Crossbar { switch, planes: 1 };
+        let fabric = FabricSpec::star();
         let spec = SystemSpec::uniform(ranks, fabric, GbPerSec::new(RATE), us(1.0));
         let topology = spec.resolve().unwrap();
         let plan = planned(

@@ -59,7 +59,7 @@ fn topology(kind: usize, chips: u32) -> Topology {
     let spec = |name: &str, nodes| preset(name).unwrap().with_outer_count(nodes).resolve();
     let nodes = chips.div_ceil(8).max(2);
     let resolved = match kind {
-        0 => uniform(chips, FabricSpec::Ring { orders: Vec::new() }),
+        0 => uniform(chips, FabricSpec::ring()),
         1 => uniform(chips, FabricSpec::FullMesh),
         2 => uniform(
             2 * chips.div_ceil(2),
@@ -67,13 +67,7 @@ fn topology(kind: usize, chips: u32) -> Topology {
                 dims: vec![2, chips.div_ceil(2)],
             },
         ),
-        3 => uniform(
-            chips,
-            FabricSpec::Crossbar {
-                switch: "switch".into(),
-                planes: 1,
-            },
-        ),
+        3 => uniform(chips, FabricSpec::star()),
         4 => spec("h100-x8-ib-ndr", nodes),
         5 => spec("a100-x8-efa", nodes),
         6 => spec("a100-x4-slingshot", chips.div_ceil(4).max(2)),

@@ -8,7 +8,7 @@ use tier6_units::{Bytes, GbPerSec, Micros};
 
 /// 1 GB/s: a microsecond per 1000 bytes.
 fn ring(chips: u32) -> Topology {
-    let fabric = FabricSpec::Ring { orders: Vec::new() };
+    let fabric = FabricSpec::ring();
     let spec = SystemSpec::uniform(chips, fabric, GbPerSec::new(1.0), Micros::new(0.0));
     spec.resolve().unwrap()
 }

@@ -23,10 +23,7 @@ fn wire(alpha_us: f64, gb_per_s: f64) -> Wire {
 }
 
 fn crossbar(chips: u32, gb_per_s: f64) -> Topology {
-    let fabric = FabricSpec::Crossbar {
-        switch: "switch".into(),
-        planes: 1,
-    };
+    let fabric = FabricSpec::star();
     let spec = SystemSpec::uniform(chips, fabric, GbPerSec::new(gb_per_s), us(0.0));
     spec.resolve().unwrap()
 }

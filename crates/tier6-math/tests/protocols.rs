@@ -131,7 +131,7 @@ fn steps_across_nodes_cost_a_network_step() {
 
 #[test]
 fn a_longer_way_takes_longer_under_a_protocol_also() {
-    let fabric = FabricSpec::Ring { orders: Vec::new() };
+    let fabric = FabricSpec::ring();
     let mut spec = SystemSpec::uniform(8, fabric, GbPerSec::new(50.0), Micros::new(0.7));
     spec.links[0].step = Some(ByProtocol {
         simple: Some(Constant::stated(Micros::new(3.0))),

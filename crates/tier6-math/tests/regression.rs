@@ -14,7 +14,7 @@ fn uniform(chips: u32, fabric: FabricSpec) -> Topology {
 #[test]
 fn a_byte_more_in_one_more_piece_is_not_faster() {
     // All pieces were made smaller at once when their number grew.
-    let topology = uniform(3, FabricSpec::Ring { orders: Vec::new() });
+    let topology = uniform(3, FabricSpec::ring());
     let parameters = Parameters {
         grain: Grain::Slices { bytes: 1000 },
         ..Parameters::of(&topology)

@@ -10,7 +10,7 @@ fn sizes() -> Vec<Bytes> {
 }
 
 fn ring(ranks: u32) -> Topology {
-    let fabric = FabricSpec::Ring { orders: Vec::new() };
+    let fabric = FabricSpec::ring();
     let spec = SystemSpec::uniform(ranks, fabric, GbPerSec::new(450.0), Micros::new(0.1));
     spec.resolve().unwrap()
 }

@@ -25,12 +25,11 @@ fn system(n: u32, fabric: FabricSpec, latency_us: f64) -> Topology {
 }
 
 fn ring() -> FabricSpec {
-    FabricSpec::Ring { orders: Vec::new() }
+    FabricSpec::ring()
 }
 
 fn crossbar() -> FabricSpec {
-    let switch = "switch".into();
-    FabricSpec::Crossbar { switch, planes: 1 }
+    FabricSpec::star()
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -5,12 +5,17 @@
 //! the bundled catalog. Deliberately absent: groups that contain each other by name; tiers are
 //! a list, so they cannot contain themselves.
 
+mod fabric;
 pub(crate) mod g5;
 mod protocol;
 mod ramp;
 mod read;
 mod write;
 
+pub use fabric::{
+    CrossRail, Direction, DragonflySpec, EdgeSpec, FabricSpec, FatTreeSpec, PcieTreeSpec,
+    VertexSpec, Wiring,
+};
 pub use g5::G5Spec;
 pub(crate) use protocol::shares_or_priors;
 pub use protocol::{ByProtocol, ProtocolShares, ProtocolSteps};
@@ -203,163 +208,6 @@ pub enum Attach {
     Host,
 }
 
-/// How NICs spread over leaf switches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wiring {
-    /// All NICs of a node on one leaf, as far as they fit.
-    ByNode,
-    /// NIC r of every node on a leaf of rail r.
-    ByRail,
-}
-
-/// How data for a chip on another rail travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CrossRail {
-    /// Out of the sender's own NIC, from leaf to leaf through a spine.
-    Spine,
-    /// First to the chip of the sender's node that is on that rail, then along the rail: what
-    /// NCCL calls PXN.
-    Chip,
-}
-
-/// How a tier joins its ends: chips in the first tier, NICs in the others.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FabricSpec {
-    /// Each end to the next and the previous one; several rings when orders are given.
-    Ring {
-        /// Orders of the ends; empty for one ring in natural order.
-        orders: Vec<Vec<u32>>,
-    },
-    /// Each end to each other.
-    FullMesh,
-    /// A torus of any number of dimensions, the last one varying fastest.
-    Torus {
-        /// Ends per dimension.
-        dims: Vec<u32>,
-    },
-    /// All ends on one non-blocking switch, made of `planes` chips over which traffic spreads
-    /// unseen by software.
-    Crossbar {
-        /// Class of the switch chips.
-        switch: Spelled<String>,
-        /// Switch chips.
-        planes: u32,
-    },
-    /// Leaves and spines.
-    FatTree(FatTreeSpec),
-    /// Groups of routers, all to all inside and between groups.
-    Dragonfly(DragonflySpec),
-    /// PCIe: chips below switches below root complexes, sockets joined.
-    PcieTree(PcieTreeSpec),
-    /// Any graph.
-    Graph {
-        /// Switches.
-        vertices: Vec<VertexSpec>,
-        /// Cables.
-        edges: Vec<EdgeSpec>,
-    },
-}
-
-/// A two-level folded Clos network; one leaf alone needs no spine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FatTreeSpec {
-    /// Class of the leaves.
-    pub switch: Spelled<String>,
-    /// Class of the spines; `None` for that of the leaves.
-    pub spine: Option<Spelled<String>>,
-    /// Ends per leaf; `None` for what the ports of a leaf allow.
-    pub down: Option<u32>,
-    /// Spines; `None` for the fewest that fit.
-    pub spines: Option<u32>,
-    /// Bandwidth down over bandwidth up, 1 or more.
-    pub oversubscription: f64,
-    /// Which NICs share a leaf.
-    pub wiring: Wiring,
-    /// How data reach a chip on another rail.
-    pub cross_rail: CrossRail,
-}
-
-/// A dragonfly (Kim et al. 2008) with `routers` per group.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DragonflySpec {
-    /// Class of the routers.
-    pub switch: Spelled<String>,
-    /// Routers per group.
-    pub routers: u32,
-    /// Ends per router.
-    pub endpoints: u32,
-    /// Global cables per router.
-    pub global: u32,
-    /// Class of links inside a group; `None` for that of the ends.
-    pub local_link: Option<Spelled<String>>,
-    /// Class of links between groups; `None` for that of the ends.
-    pub global_link: Option<Spelled<String>>,
-}
-
-/// Chips on PCIe.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PcieTreeSpec {
-    /// Class of the PCIe switches; `None` when chips hang on the root complex.
-    pub switch: Option<Spelled<String>>,
-    /// Chips per PCIe switch.
-    pub per_switch: u32,
-    /// Class of the root complexes, one per socket.
-    pub root: Spelled<String>,
-    /// Sockets.
-    pub sockets: u32,
-    /// Class of the links between sockets.
-    pub socket_link: Option<Spelled<String>>,
-}
-
-/// A switch of a graph.
-#[derive(Debug, Clone, PartialEq)]
-pub struct VertexSpec {
-    /// The name that edges use.
-    pub name: Spelled<String>,
-    /// Its class.
-    pub switch: Spelled<String>,
-}
-
-/// A cable of a graph between two ends `chip0..`, `nic0..` or switches.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EdgeSpec {
-    /// One end; the sender of a one-way link.
-    pub from: Spelled<String>,
-    /// The other.
-    pub to: Spelled<String>,
-    /// Whether data flows back.
-    pub direction: Direction,
-    /// Class; `None` for that of the tier.
-    pub link: Option<Spelled<String>>,
-    /// Parallel lanes; `None` for those of the tier.
-    pub lanes: Option<u32>,
-}
-
-/// Which ways a cable carries data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From the first end to the second only.
-    OneWay,
-    /// Both, each at full rate.
-    BothWays,
-}
-
-impl FabricSpec {
-    /// Returns the word in system files.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Ring { .. } => "ring",
-            Self::FullMesh => "full_mesh",
-            Self::Torus { .. } => "torus",
-            Self::Crossbar { .. } => "crossbar",
-            Self::FatTree(_) => "fat_tree",
-            Self::Dragonfly(_) => "dragonfly",
-            Self::PcieTree(_) => "pcie_tree",
-            Self::Graph { .. } => "graph",
-        }
-    }
-}
-
 impl StepSpec {
     /// Returns α of a step by method A: 2·c2c + memory read + memory write + `NoC` +
     /// 2·die-to-die.
@@ -394,8 +242,7 @@ impl SystemSpec {
     /// ```
     /// use tier6_system::{FabricSpec, SystemSpec};
     /// use tier6_units::{GbPerSec, Micros};
-    /// let ring = FabricSpec::Ring { orders: Vec::new() };
-    /// let spec = SystemSpec::uniform(8, ring, GbPerSec::new(450.0), Micros::new(0.5));
+    /// let spec = SystemSpec::uniform(8, FabricSpec::ring(), GbPerSec::new(450.0), Micros::new(0.5));
     /// assert_eq!(spec.resolve().unwrap().n_chips(), 8);
     /// ```
     pub fn uniform(n_chips: u32, fabric: FabricSpec, rate: GbPerSec, latency: Micros) -> Self {
@@ -425,7 +272,7 @@ impl SystemSpec {
                 mtu: None,
             }],
             switches: vec![SwitchSpec {
-                name: "switch".into(),
+                name: fabric::UNIFORM_SWITCH.into(),
                 ports: None,
                 latency: Constant::stated(Micros::new(0.0)),
                 abilities: Vec::new(),

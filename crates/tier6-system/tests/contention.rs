@@ -8,7 +8,7 @@ use tier6_units::{GbPerSec, Micros};
 type Transfer = (u32, u32, f64);
 
 fn ring(n: u32) -> Topology {
-    let fabric = FabricSpec::Ring { orders: Vec::new() };
+    let fabric = FabricSpec::ring();
     SystemSpec::uniform(n, fabric, GbPerSec::new(1.0), Micros::new(0.0))
         .resolve()
         .unwrap()

@@ -255,7 +255,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn what_is_written_reads_back_to_the_same_bits(g5 in spec()) {
-        let ring = FabricSpec::Ring { orders: Vec::new() };
+        let ring = FabricSpec::ring();
         let uniform = SystemSpec::uniform(4, ring, GbPerSec::new(50.0), Micros::new(0.5));
         let spec = SystemSpec { g5: Some(g5), ..uniform };
         let written = spec.to_toml();

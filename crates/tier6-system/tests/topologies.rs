@@ -19,7 +19,7 @@ fn build(n_chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn ring(n_chips: u32) -> Topology {
-    build(n_chips, FabricSpec::Ring { orders: Vec::new() })
+    build(n_chips, FabricSpec::ring())
 }
 
 fn fat_tree(n_chips: u32, down: u32, spines: u32, oversubscription: f64) -> Topology {

@@ -134,8 +134,7 @@ mod tests {
     /// Eight chips with a port of 50 GB/s on a switch, 0.5 us to it.
     #[test]
     fn bounds_are_those_of_the_formulas() {
-        let switch = "switch".into();
-        let star = FabricSpec::Crossbar { switch, planes: 1 };
+        let star = FabricSpec::star();
         let spec = SystemSpec::uniform(8, star, GbPerSec::new(50.0), Micros::new(0.5));
         let topology = spec.resolve().unwrap();
         let fabric = Fabric::new(&topology, &G5Parameters::ideal(), &[], 0).unwrap();

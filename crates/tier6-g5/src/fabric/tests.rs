@@ -1,9 +1,6 @@
 #![expect(clippy::float_cmp, reason = "halves and quarters are exact")]
 
-use tier6_system::{
-    ChipId, Constant, CrossRail, FabricSpec, FatTreeSpec, LinkId, SystemSpec, Topology, Wiring,
-    preset,
-};
+use tier6_system::{ChipId, Constant, FabricSpec, LinkId, SystemSpec, Topology, preset};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
 
 use super::{Fabric, FabricError, FabricLinkId, LinkOf, PathRequest};
@@ -15,31 +12,20 @@ const CHIP_1: ChipId = ChipId::new(1);
 const CHIP_2: ChipId = ChipId::new(2);
 
 fn ring(n_chips: u32) -> Topology {
-    let fabric = FabricSpec::Ring { orders: Vec::new() };
+    let fabric = FabricSpec::ring();
     let spec = SystemSpec::uniform(n_chips, fabric, GbPerSec::new(50.0), Micros::new(0.5));
     spec.resolve().unwrap()
 }
 
 fn crossbar(n_chips: u32) -> Topology {
-    let fabric = FabricSpec::Crossbar {
-        switch: "switch".into(),
-        planes: 1,
-    };
+    let fabric = FabricSpec::star();
     let spec = SystemSpec::uniform(n_chips, fabric, GbPerSec::new(50.0), Micros::new(0.5));
     spec.resolve().unwrap()
 }
 
 /// Two leaves of two chips each, under two spines.
 fn fat_tree() -> Topology {
-    let fabric = FabricSpec::FatTree(FatTreeSpec {
-        switch: "switch".into(),
-        spine: None,
-        down: Some(2),
-        spines: Some(2),
-        oversubscription: 1.0,
-        wiring: Wiring::ByNode,
-        cross_rail: CrossRail::Spine,
-    });
+    let fabric = FabricSpec::fat_tree(2, 2);
     let mut spec = SystemSpec::uniform(4, fabric, GbPerSec::new(50.0), Micros::new(0.5));
     spec.switches[0].latency = Constant::stated(Micros::new(0.1));
     spec.resolve().unwrap()

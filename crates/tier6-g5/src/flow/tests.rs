@@ -52,12 +52,11 @@ fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn ring(n_chips: u32) -> Topology {
-    topology(n_chips, FabricSpec::Ring { orders: Vec::new() })
+    topology(n_chips, FabricSpec::ring())
 }
 
 fn star(n_chips: u32) -> Topology {
-    let switch = "switch".into();
-    topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+    topology(n_chips, FabricSpec::star())
 }
 
 /// What a script ends with.

@@ -6,7 +6,7 @@ mod properties;
 mod stops;
 
 use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, Handshake, Schedule, build};
-use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
+use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
 use super::{Job, RunError, RunOptions, run};
@@ -23,27 +23,15 @@ fn topology(n_chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn ring(n_chips: u32) -> Topology {
-    topology(n_chips, FabricSpec::Ring { orders: Vec::new() })
+    topology(n_chips, FabricSpec::ring())
 }
 
 fn star(n_chips: u32) -> Topology {
-    let switch = "switch".into();
-    topology(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+    topology(n_chips, FabricSpec::star())
 }
 
 fn fat_tree(n_chips: u32, down: u32) -> Topology {
-    topology(
-        n_chips,
-        FabricSpec::FatTree(FatTreeSpec {
-            switch: "switch".into(),
-            spine: None,
-            down: Some(down),
-            spines: Some(down),
-            oversubscription: 1.0,
-            wiring: Wiring::ByNode,
-            cross_rail: CrossRail::Spine,
-        }),
-    )
+    topology(n_chips, FabricSpec::fat_tree(down, down))
 }
 
 fn chips(n_chips: u32) -> Vec<ChipId> {

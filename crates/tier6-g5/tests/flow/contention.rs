@@ -215,7 +215,7 @@ fn the_published_time_of_both_directions_is_that_of_a_faulty_schedule() {
         (32, 16, 104.1),
         (8, 64, 337.6),
     ] {
-        let fabric = FabricSpec::Ring { orders: Vec::new() };
+        let fabric = FabricSpec::ring();
         let spec = SystemSpec::uniform(n, fabric, payload, Micros::new(0.07));
         let topology = spec.resolve().unwrap();
         let bytes = mib << 20;

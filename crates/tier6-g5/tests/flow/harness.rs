@@ -4,7 +4,7 @@ use tier6_collective::{Algorithm, BuildOptions, Collective, Schedule, build};
 use tier6_g5::{
     Fabric, FlowNetwork, G5Parameters, Job, Lowered, Program, RunOptions, RunResult, run,
 };
-use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring};
+use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
 /// A system whose links all have 50 GB/s and this latency, in nanoseconds.
@@ -15,7 +15,7 @@ pub fn uniform(n_chips: u32, fabric: FabricSpec, latency_ns: u32) -> Topology {
 }
 
 pub fn ring(n_chips: u32) -> Topology {
-    uniform(n_chips, FabricSpec::Ring { orders: Vec::new() }, 500)
+    uniform(n_chips, FabricSpec::ring(), 500)
 }
 
 pub fn full_mesh(n_chips: u32) -> Topology {
@@ -27,26 +27,13 @@ pub fn star(n_chips: u32) -> Topology {
 }
 
 pub fn star_of(n_chips: u32, latency_ns: u32) -> Topology {
-    let switch = "switch".into();
-    uniform(
-        n_chips,
-        FabricSpec::Crossbar { switch, planes: 1 },
-        latency_ns,
-    )
+    uniform(n_chips, FabricSpec::star(), latency_ns)
 }
 
 /// Leaves of `down` chips under as many spines: nothing is oversubscribed.
 pub fn fat_tree(n_chips: u32, down: u32) -> Topology {
-    let tree = FatTreeSpec {
-        switch: "switch".into(),
-        spine: None,
-        down: Some(down),
-        spines: Some(down),
-        oversubscription: 1.0,
-        wiring: Wiring::ByNode,
-        cross_rail: CrossRail::Spine,
-    };
-    uniform(n_chips, FabricSpec::FatTree(tree), 500)
+    let tree = FabricSpec::fat_tree(down, down);
+    uniform(n_chips, tree, 500)
 }
 
 pub fn options(ranks: u32, bytes: u64) -> BuildOptions {

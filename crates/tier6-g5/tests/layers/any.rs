@@ -7,7 +7,7 @@ use tier6_g5::{
     Fault, G5Parameters, Headers, Job, Lowered, PathChoice, Paxi, Pfc, RateControl, RcLink,
     Recovery, RunError, RunOptions, RunResult, StopReason, SwitchQueue, run,
 };
-use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, LinkId, Topology, Wiring};
+use tier6_system::{ChipId, FabricSpec, LinkId, Topology};
 use tier6_units::{ByteTime, Bytes, GbPerSec, SimTime};
 
 use crate::fidelity::network;
@@ -22,24 +22,13 @@ impl Draws {
 fn topology(draws: &mut Draws) -> Topology {
     let n = draws.of(&[2, 3, 4, 6, 8]);
     let fabric = match draws.below(5) {
-        0 => FabricSpec::Ring { orders: Vec::new() },
+        0 => FabricSpec::ring(),
         1 => FabricSpec::FullMesh,
         2 => FabricSpec::Torus {
             dims: vec![2, n / 2],
         },
-        3 => FabricSpec::FatTree(FatTreeSpec {
-            switch: "switch".into(),
-            spine: None,
-            down: Some(2),
-            spines: Some(2),
-            oversubscription: 1.0,
-            wiring: Wiring::ByNode,
-            cross_rail: CrossRail::Spine,
-        }),
-        _ => FabricSpec::Crossbar {
-            switch: "switch".into(),
-            planes: 1,
-        },
+        3 => FabricSpec::fat_tree(2, 2),
+        _ => FabricSpec::star(),
     };
     let n = match &fabric {
         FabricSpec::Torus { dims } => dims.iter().product(),

@@ -12,7 +12,7 @@ use crate::fidelity::network;
 use crate::traffic::{open_layers, system};
 
 fn ring(n: u32) -> Topology {
-    system(n, FabricSpec::Ring { orders: Vec::new() }, 50.0, 0.5)
+    system(n, FabricSpec::ring(), 50.0, 0.5)
 }
 
 /// A switch for each chip, in a ring: what passes through waits in switches.

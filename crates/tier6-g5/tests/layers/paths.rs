@@ -2,7 +2,7 @@
 //! spines.
 
 use tier6_g5::{G5Parameters, PathChoice, Recovery};
-use tier6_system::{CrossRail, FabricSpec, FatTreeSpec, Topology, Wiring};
+use tier6_system::{FabricSpec, Topology};
 use tier6_units::SimTime;
 
 use crate::traffic::{PAYLOAD, complete, drive, load, open_layers, system};
@@ -11,16 +11,8 @@ const M: u32 = 8;
 const PACKETS: u64 = 48;
 
 fn fat_tree() -> Topology {
-    let spec = FatTreeSpec {
-        switch: "switch".into(),
-        spine: None,
-        down: Some(M),
-        spines: Some(M),
-        oversubscription: 1.0,
-        wiring: Wiring::ByNode,
-        cross_rail: CrossRail::Spine,
-    };
-    system(2 * M, FabricSpec::FatTree(spec), 50.0, 0.001)
+    let spec = FabricSpec::fat_tree(M, M);
+    system(2 * M, spec, 50.0, 0.001)
 }
 
 /// Over seeds: mean time of the slowest flow and mean throughput of it, in units of a flow alone.

@@ -13,7 +13,7 @@ use crate::traffic::system;
 fn a_ring_keeps_its_law_with_every_layer_off() {
     let parameters = G5Parameters::ideal();
     for n in [2_u32, 3, 8] {
-        let ring = system(n, FabricSpec::Ring { orders: Vec::new() }, 50.0, 0.5);
+        let ring = system(n, FabricSpec::ring(), 50.0, 0.5);
         for (slices, slice) in [(1_u64, 500_u64), (3, 3_000), (8, 10_000)] {
             let mut options = BuildOptions::new(n, Bytes::new(u64::from(n) * slices * slice));
             options.grain = Grain::Slices { bytes: slice };

@@ -184,10 +184,7 @@ pub fn system(n_chips: u32, fabric: FabricSpec, rate: f64, latency_us: f64) -> T
 }
 
 pub fn star(n_chips: u32, rate: f64, latency_us: f64) -> Topology {
-    let fabric = FabricSpec::Crossbar {
-        switch: "switch".into(),
-        planes: 1,
-    };
+    let fabric = FabricSpec::star();
     system(n_chips, fabric, rate, latency_us)
 }
 

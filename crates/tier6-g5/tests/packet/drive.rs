@@ -61,8 +61,7 @@ pub fn us(us: u64) -> SimTime {
 }
 
 pub fn star(n_chips: u32) -> Topology {
-    let switch = "switch".into();
-    let fabric = FabricSpec::Crossbar { switch, planes: 1 };
+    let fabric = FabricSpec::star();
     uniform(n_chips, fabric)
 }
 

@@ -21,7 +21,7 @@ fn topology(luck: &mut Random) -> Topology {
     let n = u32::try_from(2 + luck.below(7)).unwrap();
     match luck.below(3) {
         0 => star(n),
-        1 => uniform(n, FabricSpec::Ring { orders: Vec::new() }),
+        1 => uniform(n, FabricSpec::ring()),
         _ => uniform(n, FabricSpec::FullMesh),
     }
 }

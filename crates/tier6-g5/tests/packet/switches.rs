@@ -2,10 +2,7 @@
 
 use tier6_des::Random;
 use tier6_g5::{CreditScope, Credits, G5Parameters, PathChoice, Pfc, SwitchQueue};
-use tier6_system::{
-    CrossRail, Direction, EdgeSpec, FabricSpec, FatTreeSpec, SystemSpec, Topology, VertexSpec,
-    Wiring,
-};
+use tier6_system::{Direction, EdgeSpec, FabricSpec, SystemSpec, Topology, VertexSpec};
 use tier6_units::{GbPerSec, Micros, SimTime};
 
 use super::drive::{OVERHEAD, SEGMENT, Send, drive, framed, send, star, uniform};
@@ -235,16 +232,8 @@ fn random_arrivals_wait_as_queueing_theory_says() {
 /// Flows that are hashed onto the same uplink share it; packets in turn do not (FACTS D.4).
 #[test]
 fn spreading_packets_beats_hashing_flows() {
-    let tree = FatTreeSpec {
-        switch: "switch".into(),
-        spine: None,
-        down: Some(8),
-        spines: Some(8),
-        oversubscription: 1.0,
-        wiring: Wiring::ByNode,
-        cross_rail: CrossRail::Spine,
-    };
-    let topology = uniform(16, FabricSpec::FatTree(tree));
+    let tree = FabricSpec::fat_tree(8, 8);
+    let topology = uniform(16, tree);
     // Eight flows from leaf to leaf over eight spines.
     let sends: Vec<_> = (0..8).map(|from| send(from, from + 8, 2 * MIB)).collect();
     let slowest = |paths: PathChoice| {

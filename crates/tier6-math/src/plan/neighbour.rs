@@ -48,7 +48,7 @@ mod tests {
         let system = preset("h100-x8-ib-ndr").unwrap().with_outer_count(3);
         // Two links and a switch; two host links, two links and a leaf.
         check(&system.resolve().unwrap(), &[1.5, 2.0 * (0.4 + 0.6) + 0.15]);
-        let ring = FabricSpec::Ring { orders: Vec::new() };
+        let ring = FabricSpec::ring();
         let ring = SystemSpec::uniform(9, ring, GbPerSec::new(1.0), Micros::new(0.7));
         check(&ring.resolve().unwrap(), &[0.7]);
     }

@@ -1,7 +1,7 @@
 //! Scripts drawn at random: pieces solved one by one against the whole solved at every change.
 
 use proptest::prelude::*;
-use tier6_system::{ChipId, CrossRail, FabricSpec, FatTreeSpec, LinkId, Topology, Wiring};
+use tier6_system::{ChipId, FabricSpec, LinkId, Topology};
 use tier6_units::{ByteTime, GbPerSec, SimTime};
 
 use super::super::max_min::MaxMin;
@@ -78,18 +78,10 @@ fn scripts() -> impl Strategy<Value = Vec<Send>> {
 
 /// Three leaves of two chips under two spines, and every path over both.
 fn sprayed_tree() -> (Topology, G5Parameters) {
-    let tree = FatTreeSpec {
-        switch: "switch".into(),
-        spine: None,
-        down: Some(2),
-        spines: Some(2),
-        oversubscription: 1.0,
-        wiring: Wiring::ByNode,
-        cross_rail: CrossRail::Spine,
-    };
+    let tree = FabricSpec::fat_tree(2, 2);
     let mut parameters = G5Parameters::ideal();
     parameters.paths = PathChoice::Spray;
-    (topology(6, FabricSpec::FatTree(tree)), parameters)
+    (topology(6, tree), parameters)
 }
 
 /// A star whose chips have engines that are slower than their links.

@@ -1,9 +1,7 @@
 //! Whole collectives: trains against single packets, and packets against fluids.
 
 use tier6_collective::{Algorithm, BuildOptions, Collective, Grain, build};
-use tier6_system::{
-    ChipId, CrossRail, FabricSpec, FatTreeSpec, SystemSpec, Topology, Wiring, preset,
-};
+use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology, preset};
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
 use crate::network::Network;
@@ -20,25 +18,16 @@ fn uniform(n_chips: u32, fabric: FabricSpec) -> Topology {
 }
 
 fn ring(n_chips: u32) -> Topology {
-    uniform(n_chips, FabricSpec::Ring { orders: Vec::new() })
+    uniform(n_chips, FabricSpec::ring())
 }
 
 fn star(n_chips: u32) -> Topology {
-    let switch = "switch".into();
-    uniform(n_chips, FabricSpec::Crossbar { switch, planes: 1 })
+    uniform(n_chips, FabricSpec::star())
 }
 
 fn fat_tree(n_chips: u32, down: u32) -> Topology {
-    let tree = FatTreeSpec {
-        switch: "switch".into(),
-        spine: None,
-        down: Some(down),
-        spines: Some(down),
-        oversubscription: 1.0,
-        wiring: Wiring::ByNode,
-        cross_rail: CrossRail::Spine,
-    };
-    uniform(n_chips, FabricSpec::FatTree(tree))
+    let tree = FabricSpec::fat_tree(down, down);
+    uniform(n_chips, tree)
 }
 
 struct Case {
@@ -330,8 +319,7 @@ fn switches_between_nodes_add_and_copy() {
 /// The times on which message-level simulators agree (50 GB/s, 500 ns), packet by packet.
 #[test]
 fn published_times_of_an_incast_and_an_exchange() {
-    let switch = "switch".into();
-    let fabric = FabricSpec::Crossbar { switch, planes: 1 };
+    let fabric = FabricSpec::star();
     let spec = SystemSpec::uniform(9, fabric, GbPerSec::new(50.0), Micros::new(0.25));
     let nine = 9 * (16 << 20);
     let topology = spec.resolve().unwrap();
