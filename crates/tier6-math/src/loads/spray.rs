@@ -4,9 +4,11 @@
 //! with a destination is looked up once and then lies side by side, and equal lists of links share
 //! one entry: few lists serve a million of flows, and a flow reads few lines of memory.
 
+mod branch;
+
 use super::tally::{LinkClock, Tally};
+use branch::{Branch, BranchId, Closing, arrive};
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use tier6_system::{ChipId, LinkId, RouteTree, Topology, VertexId};
 
 /// What vertices do with destinations, and parts of a flow.
@@ -42,25 +44,6 @@ enum Exit {
     /// As the destination's row says at this place.
     Fork(u32),
 }
-
-/// Links on from a vertex, the vertices behind them, and which of these each leads to.
-struct Branch {
-    links: Box<[(LinkId, u32)]>,
-    ends: Box<[VertexId]>,
-    closes: Option<Closing>,
-}
-
-/// The links of as many vertices as a branch has, one each, when all lead to the same vertex: a
-/// leaf, its spines, another leaf.
-#[derive(PartialEq)]
-struct Closing {
-    links: Box<[LinkId]>,
-    end: VertexId,
-}
-
-/// The number of a branch, from 1 on.
-#[derive(Debug, Clone, Copy)]
-struct BranchId(NonZeroU32);
 
 impl Spray {
     pub(super) fn new(topology: &Topology) -> Self {
@@ -336,88 +319,6 @@ fn new_branch(
     let id = BranchId::of(branches.len());
     ids.insert(key.into(), id);
     id
-}
-
-impl Branch {
-    fn of(topology: &Topology, links: &[LinkId], closes: Option<Closing>) -> Self {
-        let mut ends: Vec<VertexId> = Vec::new();
-        let mut place = |link: &LinkId| {
-            let to = topology.link(*link).to;
-            let known = ends.iter().position(|end| *end == to);
-            let at = known.unwrap_or_else(|| {
-                ends.push(to);
-                ends.len() - 1
-            });
-            u32::try_from(at).expect("Invariant: vertices fit u32")
-        };
-        let links = links.iter().map(|link| (*link, place(link))).collect();
-        Self {
-            links,
-            ends: ends.into(),
-            closes,
-        }
-    }
-
-    fn is_of(&self, links: &[LinkId]) -> bool {
-        self.links.iter().map(|(link, _)| link).eq(links)
-    }
-
-    /// Spreads what has arrived over the links and those that close it, and returns what comes
-    /// together again.
-    fn pass_through(&self, closing: &Closing, arrived: f64, tally: &mut Tally) -> f64 {
-        let part = arrived / self.links.len() as f64;
-        let mut together = 0.0;
-        for ((link, _), on) in self.links.iter().zip(&closing.links) {
-            tally.add(*link, part);
-            tally.add(*on, part);
-            together += part;
-        }
-        together
-    }
-
-    /// Spreads what has arrived over the links and to the vertices behind them.
-    fn pass_on(&self, arrived: f64, tally: &mut Tally, next: &mut Vec<(VertexId, f64)>) {
-        let part = arrived / self.links.len() as f64;
-        if next.is_empty() {
-            // Nothing to look for among what arrived before.
-            next.extend(self.ends.iter().map(|end| (*end, 0.0)));
-            for (link, end) in &self.links {
-                tally.add(*link, part);
-                next[*end as usize].1 += part;
-            }
-        } else {
-            for (link, end) in &self.links {
-                tally.add(*link, part);
-                arrive(next, self.ends[*end as usize], part);
-            }
-        }
-    }
-}
-
-impl BranchId {
-    fn of(count: usize) -> Self {
-        let count = u32::try_from(count).ok().and_then(NonZeroU32::new);
-        Self(count.expect("Invariant: there are as many branches as fit memory, and this one"))
-    }
-
-    const fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
-}
-
-/// Adds a part to what has arrived at a vertex.
-fn arrive(next: &mut Vec<(VertexId, f64)>, to: VertexId, part: f64) {
-    // Links to one vertex stand side by side, so the last one is the first guess.
-    if let Some((known, arrived)) = next.last_mut()
-        && *known == to
-    {
-        *arrived += part;
-        return;
-    }
-    match next.iter_mut().find(|(known, _)| *known == to) {
-        Some((_, arrived)) => *arrived += part,
-        None => next.push((to, part)),
-    }
 }
 
 #[cfg(test)]
