@@ -17,6 +17,8 @@ mod places;
 mod predict;
 #[path = "command/simulate.rs"]
 mod simulate;
+#[path = "command/simulate_auto.rs"]
+mod simulate_auto;
 #[path = "command/simulate_beside.rs"]
 mod simulate_beside;
 #[path = "command/simulate_stops.rs"]

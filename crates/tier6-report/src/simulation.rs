@@ -454,8 +454,8 @@ fn notes(report: &SimulationReport) -> Vec<String> {
     }
     if report.choice == AlgorithmChoice::Auto {
         notes.push(
-            "auto simulates the algorithm of NCCL's that `tier6 predict` calls fastest; `--algorithm \
-             all` simulates every one"
+            "auto simulates the algorithms that NCCL runs and shows the fastest; `--algorithm all` \
+             shows every one"
                 .to_owned(),
         );
     }

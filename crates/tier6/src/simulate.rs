@@ -17,6 +17,7 @@ use crate::progress::Progress;
 use crate::systems::no_charts;
 use crate::{Error, Exit, Form, PredictRequest, Variant};
 use outcome::{rank_names, row, statistics, statistics_so_far};
+use running::Race;
 use scene::{Call, Outcome, Scene};
 use stage::Stage;
 use tier6_collective::{Algorithm, Collective, Grain, Handshake};
@@ -117,7 +118,7 @@ pub fn simulate(
     };
     let stage = Stage::new(request, request.ranks)?;
     let site = &stage.placed.site;
-    // The plans say what can run, and which is the fastest.
+    // The plans say what can run, and which is likely the fastest.
     let prediction = PredictRequest {
         system: request.system,
         collective,
@@ -192,20 +193,29 @@ impl Simulated {
         timeline: Recording,
     ) -> Result<(), Error> {
         let choice = self.report.choice;
-        let mut outcomes = Vec::new();
-        for (algorithm, plan) in chosen(choice, plans, bytes) {
-            match scene.fastest(algorithm, bytes, timeline)? {
-                Outcome::Refused(error) if choice == AlgorithmChoice::All => {
+        let mut race = Race::kept(timeline);
+        let (mut fastest, mut others, mut refusal) = (None, Vec::new(), None);
+        for (algorithm, plan) in in_order(choice, plans, bytes) {
+            let basis = plan.predict(&scene.site.topology, bytes).basis;
+            match (scene.fastest(algorithm, bytes, race)?, choice) {
+                (Outcome::Refused(error), AlgorithmChoice::One(_)) => return Err(error),
+                (Outcome::Refused(error), AlgorithmChoice::All | AlgorithmChoice::Auto) => {
                     self.refuse(algorithm, &error);
+                    refusal.get_or_insert(error);
                 }
-                Outcome::Refused(error) => return Err(error),
-                outcome => {
-                    let basis = plan.predict(&scene.site.topology, bytes).basis;
-                    outcomes.push((outcome, basis));
+                (Outcome::Ran(call, result), AlgorithmChoice::Auto) => {
+                    race.to_beat = Some(result.total);
+                    fastest = Some((Outcome::Ran(call, result), basis));
                 }
+                (Outcome::Slower, _) => {}
+                (outcome, _) => others.push((outcome, basis)),
             }
         }
-        self.add(scene, outcomes)
+        others.extend(fastest);
+        match refusal {
+            Some(error) if others.is_empty() && choice == AlgorithmChoice::Auto => Err(error),
+            _ => self.add(scene, others),
+        }
     }
 
     /// Notes an algorithm that cannot be simulated here, once for all sizes.
@@ -236,6 +246,7 @@ impl Simulated {
                     rows.push((row, trace));
                 }
                 Outcome::Stopped(call, stop) => self.add_stop(scene, &call, *stop),
+                Outcome::Slower => {}
                 Outcome::Refused(error) => return Err(error),
             }
         }
@@ -295,20 +306,19 @@ impl Simulated {
     }
 }
 
-/// Returns the algorithms to run: all, or the one that the Math engine calls fastest.
-fn chosen<'p>(
+/// Returns the algorithms in the order in which they run: where the fastest is wanted, the one first
+/// that the Math engine calls so, and all others against it.
+fn in_order<'p>(
     choice: AlgorithmChoice,
     plans: &[(Algorithm, &'p Plan)],
     bytes: Bytes,
 ) -> Vec<(Algorithm, &'p Plan)> {
-    let time = |(_, plan): &&(Algorithm, &Plan)| plan.time(bytes).get();
-    match choice {
-        AlgorithmChoice::All | AlgorithmChoice::One(_) => plans.to_vec(),
-        AlgorithmChoice::Auto => {
-            let fastest = plans.iter().min_by(|a, b| time(a).total_cmp(&time(b)));
-            fastest.copied().into_iter().collect()
-        }
+    let time = |(_, plan): &(Algorithm, &Plan)| plan.time(bytes).get();
+    let mut order = plans.to_vec();
+    if choice == AlgorithmChoice::Auto {
+        order.sort_by(|a, b| time(a).total_cmp(&time(b)));
     }
+    order
 }
 
 /// Returns the exit code of a simulation: 12 when a run stopped, 1 when a law of the engine broke.

@@ -41,7 +41,7 @@ pub struct Simulate {
     /// The collective: `all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, ...
     #[arg(long, value_name = "NAME", required_unless_present = "schedule")]
     pub collective: Option<String>,
-    /// An algorithm, `all` of them, or `auto`: the one that `tier6 predict` calls fastest
+    /// An algorithm, `all` of them, or `auto`: the fastest of those that NCCL runs
     #[arg(long, value_name = "NAME|all|auto", default_value = "auto")]
     pub algorithm: String,
     /// `ll`, `ll128`, `simple`, `auto`: the fastest of those that `[g5]` describes, or `none`

@@ -1,5 +1,6 @@
 //! Schedules from files: ours as JSON, MSCCL's as XML.
 
+use super::running::Race;
 use super::scene::{Call, Outcome, Scene, domain};
 use super::stage::Stage;
 use super::{SimulateRequest, Simulated};
@@ -58,7 +59,7 @@ pub(super) fn simulate(
             Recording::On | Recording::Off => Recording::Off,
         };
         let call = scene.custom(schedule)?;
-        let outcome = match scene.outcome(call, timeline)? {
+        let outcome = match scene.outcome(call, Race::kept(timeline))? {
             Outcome::Refused(error) => return Err(error),
             outcome => outcome,
         };

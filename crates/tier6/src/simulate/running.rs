@@ -5,13 +5,39 @@ use crate::progress::Progress;
 use tier6_fit::Launch;
 use tier6_g5::{
     Fabric, Fault, Fidelity, FlowNetwork, G5Parameters, Headway, Job, PacketNetwork, Recording,
-    RunError, RunOptions, RunResult, SetupError, run_watched,
+    RunError, RunOptions, RunResult, RunStop, SetupError, StopReason, run_watched,
 };
 use tier6_system::Topology;
 use tier6_units::SimTime;
 
 /// The measured call where somebody waits.
 const MEASURED: &str = "the call";
+
+/// What a run keeps, and which time it has to beat.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Race {
+    pub(super) timeline: Recording,
+    /// The time of another run of the same call: this one ends when it cannot be faster.
+    pub(super) to_beat: Option<SimTime>,
+}
+
+impl Race {
+    /// A run that is not held against another one, and keeps nothing.
+    pub(super) const ALONE: Self = Self::kept(Recording::Off);
+
+    /// The same of which a timeline may be kept.
+    pub(super) const fn kept(timeline: Recording) -> Self {
+        Self {
+            timeline,
+            to_beat: None,
+        }
+    }
+
+    /// Says whether a stop is that of a run which was not fast enough.
+    pub(super) fn is_lost(self, stop: &RunStop) -> bool {
+        self.to_beat.is_some() && matches!(stop.reason, StopReason::Time(_))
+    }
+}
 
 /// A call in a run.
 #[derive(Clone, Copy)]
@@ -30,11 +56,11 @@ impl Scene<'_> {
         call: &Call,
         topology: &Topology,
         parameters: &G5Parameters,
-        timeline: Recording,
+        race: Race,
     ) -> Result<RunResult, RunError> {
         let parties = std::iter::once(call).chain(&call.beside);
         let parties: Vec<Party<'_>> = parties.map(|call| self.party(call)).collect();
-        self.run_parties(&parties, topology, parameters, timeline)
+        self.run_parties(&parties, topology, parameters, race)
     }
 
     /// Runs one call, measured or beside, with nothing beside it, from the beginning.
@@ -48,7 +74,7 @@ impl Scene<'_> {
             start: SimTime::ZERO,
             ..self.party(call)
         };
-        self.run_parties(&[party], topology, parameters, Recording::Off)
+        self.run_parties(&[party], topology, parameters, Race::ALONE)
     }
 
     /// Runs the call of no bytes that goes with a call.
@@ -64,7 +90,7 @@ impl Scene<'_> {
             start: SimTime::ZERO,
             first_flow: 0,
         };
-        self.run_parties(&[party], topology, parameters, Recording::Off)
+        self.run_parties(&[party], topology, parameters, Race::ALONE)
     }
 
     fn party<'l>(&self, call: &'l Call) -> Party<'l> {
@@ -82,19 +108,23 @@ impl Scene<'_> {
         parties: &[Party<'_>],
         topology: &Topology,
         parameters: &G5Parameters,
-        timeline: Recording,
+        race: Race,
     ) -> Result<RunResult, RunError> {
         let mut fabric = Fabric::new(topology, parameters, &self.faults, self.request.seed)
             .map_err(SetupError::from)?;
         let mut options = RunOptions {
             faults: self.faults_of(parties),
-            timeline,
+            timeline: race.timeline,
             critical_path: Recording::Off,
             calls: self.calls_of(parties),
             ..RunOptions::new()
         };
         if let Some(events) = self.request.limit_events {
             options.limits.events = events;
+        }
+        // Calls beside may go on when the measured one has ended.
+        if let (Some(to_beat), [_]) = (race.to_beat, parties) {
+            options.limits.time = to_beat.saturating_sub(parameters.software);
         }
         let jobs: Vec<Job<'_>> = parties.iter().flat_map(Party::jobs).collect();
         let mut shown = Shown::new(&mut *self.progress);

@@ -4,6 +4,7 @@ use super::SimulateRequest;
 use super::beside::Beside;
 use super::fault::read_faults;
 use super::names::link_names;
+use super::running::Race;
 use super::stage::Stage;
 use crate::Error;
 use crate::predict::Site;
@@ -12,9 +13,7 @@ use crate::tuner::split_hint;
 use std::collections::BTreeMap;
 use tier6_collective::{Algorithm, Collective, Path, Protocol, Schedule};
 use tier6_fit::{CallSetup, Launch, LaunchError, is_in_switch, simulated_protocols};
-use tier6_g5::{
-    Cdma, Fault, Fidelity, G5Parameters, Recording, RunError, RunResult, RunStop, SetupError,
-};
+use tier6_g5::{Cdma, Fault, Fidelity, G5Parameters, RunError, RunResult, RunStop, SetupError};
 use tier6_math::Parameters;
 use tier6_report::ProtocolChoice;
 use tier6_system::{ChipId, Topology};
@@ -81,6 +80,8 @@ pub(super) type Alone = (usize, Bytes, Option<&'static str>, u32);
 pub(super) enum Outcome {
     Ran(Call, Box<RunResult>),
     Stopped(Call, Box<RunStop>),
+    /// It takes as long as the run that it was held against, or longer.
+    Slower,
     /// It cannot be run here.
     Refused(Error),
 }
@@ -164,31 +165,29 @@ impl<'a> Scene<'a> {
         &mut self,
         algorithm: Algorithm,
         bytes: Bytes,
-        timeline: Recording,
+        mut race: Race,
     ) -> Result<Outcome, Error> {
         let protocols = match self.protocols_of(algorithm) {
             Ok(protocols) => protocols,
             Err(error) => return Ok(Outcome::Refused(error)),
         };
         let mut best = None;
-        for protocol in protocols {
+        for (at, protocol) in protocols.into_iter().enumerate() {
             let call = match self.call(algorithm, protocol, bytes) {
                 Ok(call) => call,
                 Err(error) => return Ok(Outcome::Refused(error)),
             };
-            match (self.outcome(call, timeline)?, &best) {
-                (Outcome::Ran(call, result), None) => best = Some((call, result)),
-                (Outcome::Ran(call, result), Some((_, fastest))) => {
-                    if result.total < fastest.total {
-                        best = Some((call, result));
-                    }
+            match self.outcome(call, race)? {
+                Outcome::Ran(call, result) => {
+                    race.to_beat = Some(result.total);
+                    best = Some(Outcome::Ran(call, result));
                 }
-                (outcome, None) => return Ok(outcome),
-                (Outcome::Stopped(..) | Outcome::Refused(_), Some(_)) => {}
+                Outcome::Slower => {}
+                outcome if at == 0 => return Ok(outcome),
+                Outcome::Stopped(..) | Outcome::Refused(_) => {}
             }
         }
-        let (call, result) = best.expect("Invariant: an algorithm has a protocol");
-        Ok(Outcome::Ran(call, result))
+        Ok(best.unwrap_or(Outcome::Slower))
     }
 
     /// Returns the protocols to run an algorithm under; `None` is no protocol in particular.
@@ -262,20 +261,20 @@ impl<'a> Scene<'a> {
     }
 
     /// Runs a call, all of it as the system says.
-    pub(super) fn outcome(&mut self, call: Call, timeline: Recording) -> Result<Outcome, Error> {
+    pub(super) fn outcome(&mut self, call: Call, race: Race) -> Result<Outcome, Error> {
         let site = self.site;
         let base = self.parameters.clone();
         let parameters = self.parameters_for(&call, &site.topology, &base);
-        Ok(
-            match self.run(&call, &site.topology, &parameters, timeline) {
-                Ok(result) => Outcome::Ran(call, Box::new(result)),
-                Err(RunError::Stop(stop)) => Outcome::Stopped(call, stop),
-                Err(RunError::Setup(error @ SetupError::LateRank { .. })) => {
-                    return Err(setup_error(&error));
-                }
-                Err(RunError::Setup(error)) => Outcome::Refused(setup_error(&error)),
-            },
-        )
+        Ok(match self.run(&call, &site.topology, &parameters, race) {
+            Ok(result) if race.to_beat.is_some_and(|best| result.total >= best) => Outcome::Slower,
+            Ok(result) => Outcome::Ran(call, Box::new(result)),
+            Err(RunError::Stop(stop)) if race.is_lost(&stop) => Outcome::Slower,
+            Err(RunError::Stop(stop)) => Outcome::Stopped(call, stop),
+            Err(RunError::Setup(error @ SetupError::LateRank { .. })) => {
+                return Err(setup_error(&error));
+            }
+            Err(RunError::Setup(error)) => Outcome::Refused(setup_error(&error)),
+        })
     }
 
     /// Returns the parameters of a call: how messages of its protocol end and split, and the fixed

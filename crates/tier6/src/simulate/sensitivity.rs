@@ -1,9 +1,10 @@
 //! How the time of a call follows each constant: the run repeated with the constant 10 % lower and
 //! 10 % higher. An elasticity of -1 says that the time falls by a percent per percent.
 
+use super::running::Race;
 use super::scene::{Call, Scene, setup_error};
 use crate::Error;
-use tier6_g5::{G5Parameters, Recording, RunError};
+use tier6_g5::{G5Parameters, RunError};
 use tier6_report::Sensitivity;
 use tier6_system::{Constant, LinkClass, SwitchSpec, SystemSpec, Topology};
 use tier6_units::{ByteTime, GbPerSec, Micros, SimTime};
@@ -135,7 +136,7 @@ fn time(
         Knob::Reduce => parameters.memory.reduce = rate(parameters.memory.reduce),
     }
     let parameters = scene.parameters_for(call, topology, &parameters);
-    match scene.run(call, topology, &parameters, Recording::Off) {
+    match scene.run(call, topology, &parameters, Race::ALONE) {
         Ok(result) => Ok(Some(result.total)),
         Err(RunError::Stop(_)) => Ok(None),
         Err(RunError::Setup(error)) => Err(setup_error(&error)),
