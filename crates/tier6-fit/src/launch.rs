@@ -11,8 +11,8 @@ use tier6_collective::{
     Schedule, Trees, build,
 };
 use tier6_g5::{
-    ExchangeOrder, ExchangeProgram, G5Parameters, Job, Lowered, Program, ProgramError, Relabelled,
-    RingPace, RingProgram, moved,
+    ExchangeOrder, ExchangeProgram, G5Parameters, Job, Lowered, Parts, Program, ProgramError,
+    Relabelled, RingPace, RingProgram, moved,
 };
 use tier6_math::law::Overlap;
 use tier6_math::{Parameters, Pieces, Placement, Plan, PlanError, ring_orders};
@@ -182,6 +182,17 @@ impl FixedTime {
         match self {
             Self::Software(software) => Some(software),
             Self::WholeCall(whole) => empty().map(|empty| whole.saturating_sub(empty)),
+        }
+    }
+
+    /// Splits the parts of a call as Math does: software is at most that of every call, and what else
+    /// the call had to do before its messages is latency.
+    pub fn split(parts: Parts, of_every_call: SimTime) -> Parts {
+        let software = parts.software.min(of_every_call);
+        Parts {
+            software,
+            latency: parts.latency + (parts.software - software),
+            ..parts
         }
     }
 }

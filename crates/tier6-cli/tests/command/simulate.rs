@@ -374,6 +374,15 @@ fn in_switch_reduction_follows_its_law() {
     let large = time(&format!("{call} --sizes 256M"));
     let off = large / law(f64::from(256 << 20)) - 1.0;
     assert!(off.abs() < 0.02, "{large}: {off}");
+    // Both engines call the same part of the 63 us software.
+    let simulated = json(&format!("{call} --sizes 0"));
+    let predicted =
+        json("predict --system h200-x8 --collective all_reduce --algorithm nvls --sizes 0");
+    let parts = [simulated, predicted].map(|json| json["results"][0]["parts"].clone());
+    for key in ["software_us", "latency_us"] {
+        let [g5, math] = [0, 1].map(|at| parts[at][key].as_f64().unwrap());
+        assert!((g5 - math).abs() < 1e-3, "{key}: {g5} {math}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::scene::{Alone, Call, Scene};
 use super::sensitivity;
 use crate::Error;
 use tier6_collective::Protocol;
+use tier6_fit::FixedTime;
 use tier6_g5::{ChipAccount, LinkAccount, Recording, RunResult, RunStop};
 use tier6_math::Basis;
 use tier6_report::{
@@ -46,7 +47,7 @@ pub(super) fn row(
         channels: call.launch.channels(),
         total,
         hardware: result.hardware,
-        parts: result.parts,
+        parts: FixedTime::split(result.parts, scene.parameters.software),
         algbw,
         busbw,
         bottleneck: result.bottleneck.sentence.clone(),
