@@ -21,6 +21,8 @@ mod simulate;
 mod simulate_auto;
 #[path = "command/simulate_beside.rs"]
 mod simulate_beside;
+#[path = "command/simulate_deadlock.rs"]
+mod simulate_deadlock;
 #[path = "command/simulate_stops.rs"]
 mod simulate_stops;
 #[path = "command/streams.rs"]

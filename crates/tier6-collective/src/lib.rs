@@ -6,7 +6,7 @@
 //! the readers of other tools' spellings live with the formats, in `tier6-measure` and
 //! `tier6-nccl`. [`build`] makes the [`Schedule`] of a collective and an algorithm,
 //! [`Schedule::check`] proves that a schedule computes its collective, and custom schedules come
-//! from JSON ([`read_json`]) or MSCCL's XML ([`read_msccl`]).
+//! from JSON ([`read_json`]) or MSCCL's XML ([`read_msccl`]), also such as cannot end ([`Script`]).
 
 mod algorithm;
 mod collective;
@@ -23,7 +23,8 @@ pub use schedule::{
     BidirForm, Buffer, BuildError, BuildOptions, Dependent, Dependents, Distance, Endpoint, Flaw,
     Flow, Fold, Follow, GatherForm, Grain, GroupId, Handshake, Layout, Memory, Op, PairBytes,
     Partner, Piece, Place, Placement, PortId, Queue, RANKS_MAX, RankId, ReadError, ReadMscclError,
-    Route, SCHEMA, Schedule, SecondShot, Slot, Steps, TorusPorts, Transfer, TransferId, Trees,
-    Violation, build, offered, offers, read_json, read_msccl,
+    Route, SCHEMA, Schedule, Script, SecondShot, Slot, Steps, TorusPorts, Transfer, TransferId,
+    Trees, Violation, build, offered, offers, read_json, read_json_script, read_msccl,
+    read_msccl_script,
 };
 pub use version::{LibraryVersion, ParseVersionError};

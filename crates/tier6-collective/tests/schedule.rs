@@ -19,5 +19,7 @@ mod msccl;
 mod mutations;
 #[path = "schedule/results.rs"]
 mod results;
+#[path = "schedule/script.rs"]
+mod script;
 #[path = "schedule/short_side.rs"]
 mod short_side;

@@ -19,6 +19,7 @@ mod begin;
 mod engines;
 mod finish;
 mod issue;
+mod never;
 mod pending;
 mod rendezvous;
 mod route;

@@ -65,10 +65,20 @@ pub enum Switches {
 /// What the chips of one job run.
 ///
 /// Ids are dense from 0. A transfer depends on transfers with smaller ids only, or nothing says
-/// that the run ends; the transfers of a port leave in the order that [`Program::next`] tells.
+/// that the run ends (one that does not is a deadlock, and says so); the transfers of a port leave in the order that [`Program::next`] tells.
 pub trait Program {
     /// Returns what it computes, where that is known for certain.
     fn purpose(&self) -> Option<Purpose> {
+        None
+    }
+
+    /// Returns what its writer calls a transfer, where that is more than its number.
+    fn name(&self, _: TransferId) -> Option<&str> {
+        None
+    }
+
+    /// Returns the rank for whose message a transfer waits in vain; [`Program::needs`] counts it.
+    fn unsent(&self, _: TransferId) -> Option<RankId> {
         None
     }
 

@@ -185,3 +185,8 @@ pub struct Wait {
     /// Why.
     pub why: String,
 }
+
+impl Wait {
+    /// Why a transfer waits for a message that the schedule of a file has nobody send.
+    pub const UNSENT: &'static str = "nobody sends this message";
+}

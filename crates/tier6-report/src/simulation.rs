@@ -25,7 +25,7 @@ use crate::number::count;
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
 use tier6_collective::{Algorithm, Collective, Grain, InNccl, Protocol};
-use tier6_g5::{Fidelity, Parts, RunStop, StopReason};
+use tier6_g5::{Fidelity, Parts, RunStop, StopReason, Wait};
 use tier6_math::Basis;
 use tier6_units::{Bytes, GbPerSec, Micros, SimTime};
 
@@ -294,7 +294,14 @@ impl StoppedCall {
                  that is down from the start; a failure later on is not routed around",
             );
         }
+        if waits.iter().any(|wait| wait.why == Wait::UNSENT) {
+            return Some("add the send that is missing, or take the receive out");
+        }
         match self.stop.reason {
+            StopReason::Deadlock if self.algorithm.is_none() => Some(
+                "each of these waits for the next one, and the last for the first: take one of the \
+                 waits out, or let a transfer leave through another port",
+            ),
             StopReason::Events(_) => Some(
                 "a higher `--limit-events`, `--fidelity flow`, or smaller messages: packets are \
                  events",

@@ -50,8 +50,9 @@ use crate::Collective;
 
 use super::build::RANKS_MAX;
 use super::draft::{Draft, Title};
-use super::ids::{GroupId, RankId};
+use super::ids::{GroupId, RankId, TransferId};
 use super::memory::{Memory, Placement};
+use super::script::Script;
 use super::transfer::{Grain, Leg, Piece, Route};
 use super::validity::Flaw;
 use super::{PortId, Schedule};
@@ -116,6 +117,27 @@ pub enum ReadError {
 ///
 /// The first thing that is wrong, with its line.
 pub fn read_json(text: &str) -> Result<Schedule, ReadError> {
+    match read(text)? {
+        (script, None) => Ok(script.schedule),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// Reads a schedule of schema [`SCHEMA`], also one whose transfers wait for each other in a circle.
+///
+/// # Errors
+///
+/// The first thing that is wrong, with its line; a transfer that waits for a later one is, unless
+/// no order of the transfers helps.
+pub fn read_json_script(text: &str) -> Result<Script, ReadError> {
+    match read(text)? {
+        (script, Some(error)) if script.has_order() => Err(error),
+        (script, _) => Ok(script),
+    }
+}
+
+/// Reads a schedule, with what is wrong with its first wait for a later transfer, if it has one.
+fn read(text: &str) -> Result<(Script, Option<ReadError>), ReadError> {
     let document: Document = serde_json::from_str(text).map_err(|error| ReadError::Shape {
         line: error.line(),
         column: error.column(),
@@ -149,6 +171,7 @@ pub fn read_json(text: &str) -> Result<Schedule, ReadError> {
     for members in document.groups {
         draft.add_group(members.into_iter().map(RankId).collect());
     }
+    let (mut late_waits, mut first_late) = (Vec::new(), None);
     for (index, entry) in document.transfers.iter().enumerate() {
         let line = || locate::line_of_transfer(text, index);
         let (leg, pieces) = entry_parts(entry, draft.memory()).map_err(|message| {
@@ -159,15 +182,30 @@ pub fn read_json(text: &str) -> Result<Schedule, ReadError> {
                 message,
             }
         })?;
-        let flaw = draft.schedule().flaw(&leg, &pieces, &entry.after);
-        flaw.map_err(|flaw| ReadError::Transfer {
+        let wrong = |flaw| ReadError::Transfer {
             line: line(),
             index,
             flaw,
-        })?;
-        draft.push_after(leg, &pieces, &entry.after);
+        };
+        let (earlier, later): (Vec<TransferId>, Vec<TransferId>) =
+            entry.after.iter().partition(|on| on.index() < index);
+        let flaw = draft.schedule().flaw(&leg, &pieces, &earlier);
+        flaw.map_err(wrong)?;
+        let transfers = document.transfers.len();
+        if let Some(&on) = later.iter().find(|on| on.index() >= transfers) {
+            return Err(wrong(Flaw::Absent { on, transfers }));
+        }
+        if let Some(&on) = later.first() {
+            first_late.get_or_insert_with(|| wrong(Flaw::Order { on }));
+        }
+        let id = draft.push_after(leg, &pieces, &earlier);
+        late_waits.extend(later.into_iter().map(|on| (id, on)));
     }
-    Ok(draft.finish())
+    let script = Script {
+        late_waits,
+        ..Script::sound(draft.finish())
+    };
+    Ok((script, first_late))
 }
 
 impl Schedule {

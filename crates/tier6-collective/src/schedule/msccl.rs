@@ -30,6 +30,7 @@ use thiserror::Error;
 use tier6_units::Bytes;
 
 use super::Schedule;
+use super::script::Script;
 
 /// Why an MSCCL program cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -53,5 +54,19 @@ pub struct ReadMscclError {
 /// meet, or steps wait for each other; with the place.
 pub fn read_msccl(text: &str, bytes: Bytes) -> Result<Schedule, ReadMscclError> {
     let program = program::read(text)?;
-    lower::lower(&program, bytes.get())
+    match lower::lower(&program, bytes.get())? {
+        (script, None) => Ok(script.schedule),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// Reads an MSCCL program, also one whose steps wait for each other in a circle or for messages
+/// that nobody sends.
+///
+/// # Errors
+///
+/// As [`read_msccl`], but for that.
+pub fn read_msccl_script(text: &str, bytes: Bytes) -> Result<Script, ReadMscclError> {
+    let program = program::read(text)?;
+    lower::lower(&program, bytes.get()).map(|(script, _)| script)
 }

@@ -61,6 +61,14 @@ pub enum Flaw {
         /// The dependency.
         on: TransferId,
     },
+    /// A dependency that is no transfer at all.
+    #[error("it waits for transfer {on}, which does not exist; there are {transfers}")]
+    Absent {
+        /// The dependency.
+        on: TransferId,
+        /// How many transfers there are.
+        transfers: usize,
+    },
 }
 
 impl Schedule {

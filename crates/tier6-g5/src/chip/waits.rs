@@ -84,7 +84,20 @@ impl Chips<'_> {
                 open[id.index()] = true;
             }
         }
-        // What waits for one of these is open too, whatever the order of the ids.
+        self.spread(job, &mut open);
+        let found = open.iter().filter(|open| **open).count() as u64;
+        if found + state.done < u64::from(program.transfers()) {
+            for (open, never) in open.iter_mut().zip(self.never_begin(job)) {
+                *open |= never;
+            }
+            self.spread(job, &mut open);
+        }
+        open
+    }
+
+    /// What waits for an open transfer is open too, whatever the order of the ids.
+    fn spread(&self, job: u32, open: &mut [bool]) {
+        let program = self.program(job);
         let ids = (0..program.transfers()).map(TransferId);
         let mut found: Vec<_> = ids.filter(|id| open[id.index()]).collect();
         let mut told = Vec::new();
@@ -98,7 +111,6 @@ impl Chips<'_> {
                 }
             }
         }
-        open
     }
 
     fn queues_of(&self, job: u32) -> std::ops::Range<QueueId> {
@@ -228,6 +240,13 @@ impl Chips<'_> {
                     why: edge.why.to_owned(),
                 });
             }
+            if let Some(from) = program.unsent(id) {
+                waits.push(Wait {
+                    who: who.clone(),
+                    for_whom: format!("rank {from}"),
+                    why: Wait::UNSENT.to_owned(),
+                });
+            }
             let transfer = program.transfer(id);
             let has_credit = self.jobs[job as usize].pending.count(id, Part::Credit) > 0;
             if let Route::Send { dst, .. } = transfer.route
@@ -276,7 +295,11 @@ impl Chips<'_> {
             1 => String::new(),
             _ => format!("channel {} ", state.channel),
         };
-        format!("{call}{channel}rank {rank} (transfer {id})")
+        let name = match state.program.name(id) {
+            Some(name) => format!("{name}, transfer {id}"),
+            None => format!("transfer {id}"),
+        };
+        format!("{call}{channel}rank {rank} ({name})")
     }
 }
 

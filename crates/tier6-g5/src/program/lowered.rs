@@ -1,6 +1,10 @@
 //! A schedule as a program: everything in tables.
 
-use tier6_collective::{Follow, Grain, GroupId, Handshake, RankId, Schedule, Transfer, TransferId};
+use std::collections::BTreeMap;
+
+use tier6_collective::{
+    Follow, Grain, GroupId, Handshake, RankId, Schedule, Script, Transfer, TransferId,
+};
 
 use super::{Dependency, Needs, Program, Purpose, Switches, queue_of};
 
@@ -20,6 +24,10 @@ pub struct Lowered {
     /// First transfer of each queue, by rank and port.
     first: Vec<Option<TransferId>>,
     next: Vec<Option<TransferId>>,
+    /// Ranks for whose message a transfer waits in vain.
+    unsent: BTreeMap<TransferId, RankId>,
+    /// What a file calls the transfers; empty where it numbers them.
+    names: Vec<String>,
 }
 
 /// Rows of dependencies, one after another.
@@ -33,8 +41,24 @@ struct Rows {
 impl Lowered {
     /// Lowers a schedule.
     pub fn new(schedule: &Schedule) -> Self {
+        Self::with_waits(schedule, &[])
+    }
+
+    /// Lowers the schedule of a file, which may be one that cannot end.
+    pub fn of_script(script: &Script) -> Self {
+        let mut lowered = Self::with_waits(&script.schedule, &script.late_waits);
+        for &(id, from) in &script.unsent {
+            lowered.needs[id.index()].whole += 1;
+            lowered.unsent.insert(id, from);
+        }
+        lowered.names.clone_from(&script.names);
+        lowered
+    }
+
+    /// Lowers a schedule some of whose transfers also wait for later ones.
+    fn with_waits(schedule: &Schedule, late: &[(TransferId, TransferId)]) -> Self {
         let transfers = schedule.transfers().to_vec();
-        let dependencies = dependencies(schedule);
+        let dependencies = dependencies(schedule, late);
         let needs = (0..transfers.len()).map(|index| {
             let row = dependencies.row(index);
             let count = |follows| {
@@ -74,6 +98,8 @@ impl Lowered {
             ports,
             first,
             next,
+            unsent: BTreeMap::new(),
+            names: Vec::new(),
             transfers,
         }
     }
@@ -86,10 +112,19 @@ impl Lowered {
 
 /// Returns what each transfer waits for. Slices of two transfers can follow each other only when
 /// there are as many of the one as of the other.
-fn dependencies(schedule: &Schedule) -> Rows {
+fn dependencies(schedule: &Schedule, late: &[(TransferId, TransferId)]) -> Rows {
+    let mut late_waits: BTreeMap<TransferId, Vec<TransferId>> = BTreeMap::new();
+    for &(id, on) in late {
+        late_waits.entry(id).or_default().push(on);
+    }
     let has_slices = matches!(schedule.grain(), Grain::Slices { .. });
     let rows = schedule.iter().map(|(id, transfer)| {
-        schedule.dependencies(id).iter().map(move |&before| {
+        let late = late_waits.get(&id).into_iter().flatten();
+        let late = late.map(|&transfer| Dependency {
+            transfer,
+            follows: Follow::Complete,
+        });
+        let earlier = schedule.dependencies(id).iter().map(move |&before| {
             let same_bytes = || schedule.transfers()[before.index()].bytes == transfer.bytes;
             let by_slice = has_slices && same_bytes() && schedule.forwards(id, before);
             Dependency {
@@ -100,7 +135,8 @@ fn dependencies(schedule: &Schedule) -> Rows {
                     Follow::Complete
                 },
             }
-        })
+        });
+        earlier.chain(late)
     });
     let mut all = Rows {
         starts: vec![0],
@@ -170,6 +206,14 @@ impl Rows {
 impl Program for Lowered {
     fn purpose(&self) -> Option<Purpose> {
         self.purpose
+    }
+
+    fn name(&self, id: TransferId) -> Option<&str> {
+        self.names.get(id.index()).map(String::as_str)
+    }
+
+    fn unsent(&self, id: TransferId) -> Option<RankId> {
+        self.unsent.get(&id).copied()
     }
 
     fn ranks(&self) -> u32 {

@@ -47,6 +47,15 @@ impl<P: Program> Program for Relabelled<P> {
         self.program.purpose()
     }
 
+    fn name(&self, id: TransferId) -> Option<&str> {
+        self.program.name(id)
+    }
+
+    fn unsent(&self, id: TransferId) -> Option<RankId> {
+        let from = self.program.unsent(id)?;
+        Some(self.order[from.index()])
+    }
+
     fn ranks(&self) -> u32 {
         self.program.ranks()
     }

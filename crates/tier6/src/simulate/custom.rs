@@ -9,7 +9,7 @@ use crate::predict::Site;
 use crate::progress::Progress;
 use crate::text::read_text;
 use crate::tuner::split_hint;
-use tier6_collective::{Schedule, read_json, read_msccl};
+use tier6_collective::{Schedule, Script, read_json_script, read_msccl_script};
 use tier6_fit::Launch;
 use tier6_g5::{Lowered, Recording};
 use tier6_math::{Basis, Parameters, Plan};
@@ -21,10 +21,9 @@ pub(super) fn simulate(
     file: &str,
     progress: &mut dyn Progress,
 ) -> Result<Simulated, Error> {
-    let schedules = read(file, request)?;
-    let first = schedules
-        .first()
-        .expect("Invariant: a list of sizes has one");
+    let scripts = read(file, request)?;
+    let script = scripts.first().expect("Invariant: a list of sizes has one");
+    let first = &script.schedule;
     let ranks = first.ranks();
     if let Some(asked) = request.ranks.filter(|asked| *asked != ranks) {
         return Err(Error::Usage {
@@ -52,25 +51,28 @@ pub(super) fn simulate(
         Some(algorithm) => AlgorithmChoice::One(algorithm),
         None => AlgorithmChoice::All,
     };
-    simulated.report.flaw = first.check().err().map(|violation| violation.to_string());
-    for (at, schedule) in schedules.iter().enumerate() {
+    // What cannot end computes nothing; the stop says why.
+    if script.can_end() {
+        simulated.report.flaw = first.check().err().map(|violation| violation.to_string());
+    }
+    for (at, script) in scripts.iter().enumerate() {
         let timeline = match request.trace {
-            Recording::On if at + 1 == schedules.len() => Recording::On,
+            Recording::On if at + 1 == scripts.len() => Recording::On,
             Recording::On | Recording::Off => Recording::Off,
         };
-        let call = scene.custom(schedule)?;
+        let call = scene.custom(script)?;
         let outcome = match scene.outcome(call, Race::kept(timeline))? {
             Outcome::Refused(error) => return Err(error),
             outcome => outcome,
         };
-        let basis = basis(site, schedule);
+        let basis = basis(site, &script.schedule);
         simulated.add(&mut scene, vec![(outcome, basis)])?;
     }
     Ok(simulated)
 }
 
 /// Reads a schedule: its own size from JSON, one per size that is asked for from XML.
-fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Schedule>, Error> {
+fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Script>, Error> {
     let text = read_text(file)?;
     let malformed = |error: &dyn std::error::Error| {
         let (message, hint) = split_hint(&error.to_string());
@@ -82,15 +84,17 @@ fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Schedule>, Erro
     };
     if text.trim_start().starts_with('<') {
         let sizes = request.sizes.sizes().iter();
-        let read = |bytes| read_msccl(&text, bytes).map_err(|error| malformed(&error));
+        let read = |bytes| read_msccl_script(&text, bytes).map_err(|error| malformed(&error));
         return sizes.copied().map(read).collect();
     }
-    Ok(vec![read_json(&text).map_err(|error| malformed(&error))?])
+    Ok(vec![
+        read_json_script(&text).map_err(|error| malformed(&error))?,
+    ])
 }
 
 impl Scene<'_> {
-    fn custom(&self, schedule: &Schedule) -> Result<Call, Error> {
-        let lowered = Lowered::new(schedule);
+    fn custom(&self, script: &Script) -> Result<Call, Error> {
+        let (schedule, lowered) = (&script.schedule, Lowered::of_script(script));
         let launch = Launch::of_schedule(&self.setup(), lowered, self.chips.to_vec());
         let launch = launch.map_err(|error| domain(&error))?;
         let beside = self.calls_beside(schedule.bytes(), None, launch.channels())?;
