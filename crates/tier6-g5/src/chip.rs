@@ -16,6 +16,7 @@
 //! transfer as a whole. Local transfers take the memory only.
 
 mod begin;
+mod contexts;
 mod engines;
 mod finish;
 mod issue;
@@ -42,6 +43,7 @@ use crate::{Call, Cdma, Job, Memory, Program};
 
 pub(crate) use waits::Shape;
 
+use contexts::Contexts;
 use engines::Hardware;
 use pending::Pending;
 use route::{PathFacts, PathKey};
@@ -87,6 +89,7 @@ pub(crate) struct Chips<'a> {
     calls: Vec<Call>,
     pub(crate) seats: Vec<Seat>,
     hardware: Vec<Hardware>,
+    contexts: Contexts,
     queues: Slab<Queue>,
     flights: Slab<Flight>,
     /// Credits on their way to the sender.
@@ -150,7 +153,7 @@ pub(crate) struct Seat {
     pub(crate) clock: Clock,
 }
 
-/// Who waits for a rank to enter.
+/// Who waits for a rank to enter, or for switches to have room for an aggregation.
 #[derive(Debug, Clone, Copy)]
 enum Held {
     Queue(QueueId),
@@ -177,6 +180,7 @@ enum HeadWait {
     Nothing,
     Thread,
     Credit,
+    Context,
 }
 
 /// Whose queue it is.

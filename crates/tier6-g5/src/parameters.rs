@@ -28,6 +28,8 @@ pub struct G5Parameters {
     pub paths: PathChoice,
     /// Congestion control of senders.
     pub rate_control: RateControl,
+    /// Groups for which a switch adds at a time (SHARP); `None` for any number (FACTS B.7).
+    pub contexts: Option<u32>,
 }
 
 /// The engines (CDMA) that move data out of a chip (FACTS A.2, A.4).
@@ -331,6 +333,7 @@ impl G5Parameters {
             },
             paths: PathChoice::Preferred,
             rate_control: RateControl::Off,
+            contexts: None,
         }
     }
 }

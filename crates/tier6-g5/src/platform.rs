@@ -62,6 +62,7 @@ impl G5Parameters {
             queue: queue(&given, topology, rate_control),
             paths,
             rate_control,
+            contexts: constants.sharp.as_ref().and_then(|sharp| sharp.contexts),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tier6_collective::{RankId, Route};
 use tier6_units::SimTime;
 
+use super::contexts::Contexts;
 use super::engines::Hardware;
 use super::slab::Slab;
 use super::{ChipEvent, Chips, Held, JobState, Node, Queue, Seat, SeatId};
@@ -23,6 +24,7 @@ impl<'a> Chips<'a> {
             calls: options.calls.clone(),
             seats: Vec::new(),
             hardware: Vec::new(),
+            contexts: Contexts::new(parameters.contexts),
             queues: Slab::new(),
             flights: Slab::new(),
             credits: Slab::new(),

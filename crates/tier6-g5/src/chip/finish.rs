@@ -172,6 +172,7 @@ impl Chips<'_> {
             chain,
         };
         self.tell(completed, world)?;
+        self.aggregated(job, route, chain, world)?;
         if handshake == Handshake::Rendezvous && extent == Extent::Whole {
             let body = self.program(job).transfer(transfer);
             self.receive_over(job, &body, chain, world)?;

@@ -32,7 +32,7 @@ impl Chips<'_> {
             let state = &self.queues[queue];
             if is_unstaged && state.sending
                 || state.staged.len() >= ahead
-                || state.head == HeadWait::Thread
+                || matches!(state.head, HeadWait::Thread | HeadWait::Context)
             {
                 break;
             }
@@ -124,13 +124,18 @@ impl Chips<'_> {
         let seat = self.issuer(node.job, &transfer);
         let slices = Slices::of(self.program(node.job).grain(), transfer.bytes);
         let bytes = slices.bytes(node.slice);
-        let is_local = self.is_local(node.job, &transfer);
-        let engines = if is_local {
-            0
+        let path = if self.is_local(node.job, &transfer) {
+            None
         } else {
-            // A slice goes over the engines of its transfer.
-            self.cdma.engines(transfer.bytes).max(1)
+            Some(self.path(node.job, seat, transfer.route, world)?)
         };
+        let way = path.map(|facts| facts.path);
+        if !self.may_aggregate(node.job, transfer.route, way, world) {
+            self.wait_in_line(node, queue);
+            return Ok(false);
+        }
+        // A slice goes over the engines of its transfer.
+        let engines = path.map_or(0, |_| self.cdma.engines(transfer.bytes).max(1));
         if !self.hardware_of(seat).take_threads(engines) {
             let who = queue.map_or(Waiting::Loose(node), Waiting::Queue);
             self.hardware_of(seat).wait(who);
@@ -139,11 +144,7 @@ impl Chips<'_> {
             }
             return Ok(false);
         }
-        let path = if is_local {
-            None
-        } else {
-            Some(self.path(node.job, seat, transfer.route, world)?)
-        };
+        self.aggregate(node.job, transfer.route, way, world);
         let nominal = path.map_or_else(Nominal::default, |path| self.nominal(path, engines, bytes));
         let ready = world.now();
         let flight = Flight {
@@ -155,7 +156,7 @@ impl Chips<'_> {
             seat,
             bytes,
             slices: slices.count,
-            path: path.map(|facts| facts.path),
+            path: way,
             nominal,
             engines,
             is_started: false,

@@ -119,17 +119,18 @@ impl Chips<'_> {
         state.first_queue..state.first_queue + count
     }
 
-    /// Returns the transfers that wait for a rank to enter.
+    /// Returns the transfers that wait for a rank to enter, or for switches to have room.
     fn held(&self) -> impl Iterator<Item = (u32, TransferId)> + '_ {
         let held = self.seats.iter().flat_map(|seat| &seat.held);
-        held.filter_map(|held| match *held {
-            Held::Queue(queue) => {
-                let next = self.queues[queue].next?;
-                Some((next.job, next.transfer))
-            }
-            Held::Loose(node) => Some((node.job, node.transfer)),
-            Held::Receive(job, transfer) => Some((job, transfer)),
-        })
+        held.chain(self.contexts.line())
+            .filter_map(|held| match *held {
+                Held::Queue(queue) => {
+                    let next = self.queues[queue].next?;
+                    Some((next.job, next.transfer))
+                }
+                Held::Loose(node) => Some((node.job, node.transfer)),
+                Held::Receive(job, transfer) => Some((job, transfer)),
+            })
     }
 
     /// Returns the transfers that wait for a thread or for the right to post a receive.

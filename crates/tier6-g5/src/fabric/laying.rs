@@ -194,8 +194,13 @@ impl Fabric<'_> {
             weight: self.service_weight(*link, service),
         });
         let uses: Vec<Use> = engines.chain(wires).collect();
-        let root = tree.root();
-        let shape = Shape::Tree(Box::new(TreePath { up, root, down }));
+        let (root, adders) = (tree.root(), tree.adders(self.topology));
+        let shape = Shape::Tree(Box::new(TreePath {
+            up,
+            root,
+            down,
+            adders,
+        }));
         Ok(self.add(uses, shape, latency + self.end_latency))
     }
 

@@ -79,6 +79,8 @@ pub struct TreePath {
     pub root: VertexId,
     /// Links away from the root; each comes after the one that feeds it.
     pub down: Vec<LinkId>,
+    /// Switches where ways to the root meet, each once.
+    pub adders: Vec<VertexId>,
 }
 
 /// A path as it is kept, apart from its uses: those are asked for more often.

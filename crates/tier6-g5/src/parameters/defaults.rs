@@ -43,6 +43,7 @@ impl G5Parameters {
             queue: SwitchQueue::lossless(),
             paths: PathChoice::PerFlow,
             rate_control: RateControl::Off,
+            contexts: None,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Reduction and multicast in the switches (FACTS B.6, B.7).
 
 use tier6_collective::{Algorithm, Collective, Grain};
-use tier6_g5::{G5Parameters, Lowered};
-use tier6_system::{Topology, preset};
+use tier6_g5::{Fabric, FlowNetwork, G5Parameters, Job, Lowered, RunOptions, run};
+use tier6_system::{ChipId, Topology, preset};
+use tier6_units::SimTime;
 
-use super::harness::{options, schedule, simulate};
+use super::harness::{self, options, schedule, simulate};
 
 fn h100() -> Topology {
     preset("h100-x8").unwrap().resolve().unwrap()
@@ -44,6 +45,52 @@ fn nvls_halves_move_all_of_it() {
         let found = rate(&topology, collective, 8, 1 << 20);
         let law = b_nvls(&topology);
         assert!((found / law - 1.0).abs() < 0.01, "{found}, {law}");
+    }
+}
+
+/// Pairs that a switch adds for, each on links of its own: as many at once as it has contexts, the
+/// others after them; ⌈pairs/contexts⌉ · M/B.
+#[test]
+fn a_switch_adds_for_as_many_groups_as_it_has_contexts() {
+    let topology = harness::star_of(8, 0);
+    let mut options = options(2, 1 << 20);
+    options.ranks_per_node = Some(1);
+    let pair = Lowered::new(&schedule(
+        Collective::AllReduce,
+        Algorithm::CollNetDirect,
+        &options,
+    ));
+    let chips: Vec<ChipId> = (0..8).map(ChipId::new).collect();
+    let jobs: Vec<_> = (0..)
+        .zip(chips.chunks(2))
+        .map(|(flow, chips)| Job {
+            program: &pair,
+            chips,
+            start: SimTime::ZERO,
+            flow,
+        })
+        .collect();
+    let total = |contexts| {
+        let parameters = G5Parameters {
+            contexts,
+            ..G5Parameters::ideal()
+        };
+        let mut fabric = Fabric::new(&topology, &parameters, &[], 0).unwrap();
+        let network = &mut FlowNetwork::new();
+        let result = run(&jobs, &mut fabric, network, &parameters, &RunOptions::new());
+        result.unwrap().total
+    };
+    let alone = total(None);
+    assert_eq!(
+        alone,
+        simulate(&pair, &topology, &G5Parameters::ideal()).total
+    );
+    for (contexts, rounds) in [(1, 4), (2, 2), (3, 2), (4, 1), (5, 1)] {
+        assert_eq!(
+            total(Some(contexts)),
+            alone.times(rounds),
+            "{contexts} contexts"
+        );
     }
 }
 

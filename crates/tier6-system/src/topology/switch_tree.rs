@@ -75,6 +75,16 @@ impl SwitchTree {
         self.root
     }
 
+    /// Returns the vertices where ways to the root meet, each once: who adds.
+    pub fn adders(&self, topology: &Topology) -> Vec<VertexId> {
+        let links = self.up.links.iter();
+        let mut ends: Vec<_> = links.map(|link| topology.link(*link).to).collect();
+        ends.sort_unstable();
+        let meet = ends.chunk_by(|one, other| one == other);
+        let meet = meet.filter(|ways| ways.len() > 1);
+        meet.map(|ways| ways[0]).collect()
+    }
+
     /// Returns the links that carry data to the root, each after those that feed it: one member's,
     /// or everybody's. `None` when the chip is no member.
     pub fn up(&self, member: Option<ChipId>) -> Option<&[LinkId]> {
@@ -187,6 +197,10 @@ mod tests {
             assert_eq!(once.len(), links.len());
         }
         assert_eq!(tree.tier(), 1);
+        // Three leaves of 32 nodes or fewer, below one spine.
+        let adders = tree.adders(&topology);
+        assert!(adders.contains(&tree.root()));
+        assert_eq!(adders.len(), 4);
         for member in tree.members() {
             let up = tree.up(Some(*member)).unwrap();
             let down = tree.down(Some(*member)).unwrap();
