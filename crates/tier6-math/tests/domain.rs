@@ -114,17 +114,29 @@ fn what_is_out_of_domain_is_refused_with_the_way_out() {
     check(refusal(&one, Algorithm::Ring, 8, slices), "slices of 0");
     let reduction = |p: &mut Parameters| p.reduce_rate = Some(GbPerSec::new(0.0));
     check(refusal(&one, Algorithm::Ring, 8, reduction), "hint: rates");
-    let few = |p: &mut Parameters| {
-        p.sharp = Some(Sharp {
-            alpha: Micros::new(30.0),
-            efficiency: 1.0,
-            contexts: Some(4),
-        });
+    let few = |contexts| {
+        move |p: &mut Parameters| {
+            p.sharp = Some(Sharp {
+                alpha: Micros::new(30.0),
+                efficiency: 1.0,
+                contexts: Some(contexts),
+            });
+        }
     };
+    // Four rails in one switch; eight in a leaf each.
+    let one_switch = system("a100-x4-slingshot");
     check(
-        refusal(&two, Algorithm::CollNetDirect, 16, few),
+        refusal(&one_switch, Algorithm::CollNetDirect, 8, few(3)),
         "too few aggregations",
     );
+    let planned = |topology: &Topology, ranks, contexts| {
+        let mut parameters = Parameters::of(topology);
+        few(contexts)(&mut parameters);
+        let (collective, algorithm) = (Collective::AllReduce, Algorithm::CollNetDirect);
+        Plan::new(topology, collective, algorithm, ranks, &parameters).unwrap();
+    };
+    planned(&one_switch, 8, 4);
+    planned(&two, 16, 1);
     let none = |p: &mut Parameters| {
         p.sharp = Some(Sharp {
             alpha: Micros::new(30.0),
