@@ -46,7 +46,7 @@ pub struct SimulateRequest<'a> {
     pub chips: Option<&'a str>,
     /// Calls that run beside it: `all_to_all:16M:chips=8-15:start=10us`.
     pub beside: &'a [String],
-    /// The sizes; a schedule that states its own needs none.
+    /// The sizes.
     pub sizes: &'a SizeRange,
     /// Which forms of the algorithms.
     pub variant: &'a Variant,
@@ -82,8 +82,14 @@ pub enum SimulatedWork<'a> {
         /// Which of NCCL's protocols.
         protocols: ProtocolChoice,
     },
-    /// A schedule from a file: JSON of `tier6.schedule/1`, or MSCCL's XML.
-    Schedule(&'a str),
+    /// A schedule from a file.
+    Schedule {
+        /// JSON of `tier6.schedule/1`, or MSCCL's XML.
+        file: &'a str,
+        /// The sizes that were asked for; without them JSON has its own, and XML those of every
+        /// request.
+        sizes: Option<&'a SizeRange>,
+    },
 }
 
 /// What was simulated.
@@ -114,7 +120,9 @@ pub fn simulate(
             choice,
             protocols,
         } => (collective, choice, protocols),
-        SimulatedWork::Schedule(file) => return custom::simulate(request, file, progress),
+        SimulatedWork::Schedule { file, sizes } => {
+            return custom::simulate(request, (file, sizes), progress);
+        }
     };
     let stage = Stage::new(request, request.ranks)?;
     let site = &stage.placed.site;

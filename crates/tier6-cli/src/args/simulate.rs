@@ -47,7 +47,7 @@ pub struct Simulate {
     /// `ll`, `ll128`, `simple`, `auto`: the fastest of those that `[g5]` describes, or `none`
     #[arg(long, value_name = "NAME|auto|none", default_value = "auto")]
     pub protocol: String,
-    /// A schedule instead: JSON of `tier6.schedule/1` with its own size, or MSCCL's XML
+    /// A schedule instead: JSON of `tier6.schedule/1`, or MSCCL's XML
     #[arg(long, value_name = "FILE", conflicts_with_all = ["collective", "algorithm", "protocol", "variants"])]
     pub schedule: Option<String>,
     /// The number of ranks; all chips when absent, more than the system has add nodes
@@ -64,9 +64,10 @@ pub struct Simulate {
     /// Another call that runs beside it, as below; may be given several times
     #[arg(long, value_name = "COLLECTIVE:..")]
     pub beside: Vec<String>,
-    /// Message sizes in nccl-tests' meaning
-    #[arg(long, value_name = "RANGE", default_value = "1K..1G:x4")]
-    pub sizes: String,
+    /// Message sizes in nccl-tests' meaning; a schedule in JSON has its own when absent [default:
+    /// 1K..1G:x4]
+    #[arg(long, value_name = "RANGE")]
+    pub sizes: Option<String>,
     /// Forms of algorithms, as `tier6 predict` lists them; may be given several times
     #[arg(long = "variant", value_name = "NAME=VALUE,..")]
     pub variants: Vec<String>,

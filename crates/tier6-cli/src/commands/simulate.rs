@@ -6,7 +6,12 @@ use crate::meaning;
 use crate::terminal::Terminal;
 use std::collections::BTreeSet;
 use std::path::Path;
-use tier6::{Detail, Exit, Recording, SimulateRequest, Simulated, SimulatedWork, Variant};
+use tier6::{
+    Detail, Exit, Recording, SimulateRequest, Simulated, SimulatedWork, SizeRange, Variant,
+};
+
+/// Sizes when none are asked for.
+const SIZES: &str = "1K..1G:x4";
 
 pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = meaning::format(&options.output)?;
@@ -30,15 +35,19 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
         }
     };
     let variant = Variant::parse(&options.variants)?;
+    let sizes = options.sizes.as_deref().map(meaning::sizes).transpose()?;
     let request = SimulateRequest {
         variant: &variant,
         system: &options.system,
-        work: work(options)?,
+        work: work(options, sizes.as_ref())?,
         ranks: options.ranks,
         nodes: options.nodes,
         chips: options.chips.as_deref(),
         beside: &options.beside,
-        sizes: &meaning::sizes(&options.sizes)?,
+        sizes: match &sizes {
+            Some(sizes) => sizes,
+            None => &meaning::sizes(SIZES)?,
+        },
         fidelity: match options.fidelity {
             Fidelity::Packet => tier6::Fidelity::Packet,
             Fidelity::Flow => tier6::Fidelity::Flow,
@@ -71,9 +80,12 @@ pub fn run(options: &Simulate, terminal: &Terminal) -> Result<Exit, Failure> {
 }
 
 /// What is asked for: a collective, or a schedule from a file.
-fn work(options: &Simulate) -> Result<SimulatedWork<'_>, Failure> {
+fn work<'a>(
+    options: &'a Simulate,
+    sizes: Option<&'a SizeRange>,
+) -> Result<SimulatedWork<'a>, Failure> {
     match (&options.schedule, &options.collective) {
-        (Some(file), _) => Ok(SimulatedWork::Schedule(file)),
+        (Some(file), _) => Ok(SimulatedWork::Schedule { file, sizes }),
         (None, Some(collective)) => Ok(SimulatedWork::Collective {
             collective: tier6::parse_collective(collective)?,
             choice: tier6::parse_algorithms(&options.algorithm)?,

@@ -320,6 +320,17 @@ fn a_schedule_of_a_file_runs_and_says_when_it_is_wrong() {
     let ring = time(&format!("{RING} --ranks 2 --sizes 2M --fidelity flow"));
     let ours = report["results"][0]["time_us"].as_f64().unwrap();
     assert!((ours - ring).abs() < 1e-3, "{ours} {ring}");
+    // Of another size, it does what it would have been written for.
+    let larger = json(&format!("{pair} --sizes 2M,8M"));
+    let times: Vec<f64> = larger["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["time_us"].as_f64().unwrap())
+        .collect();
+    assert_eq!(times[0], ours);
+    let ring = time(&format!("{RING} --ranks 2 --sizes 8M --fidelity flow"));
+    assert!((times[1] - ring).abs() < 1e-3, "{times:?} {ring}");
     let flawed = PAIR_JSON.replacen("\"op\":\"reduce\"", "\"op\":\"copy\"", 1);
     let flawed = call("flawed.json", &flawed);
     assert!(json(&flawed)["flaw"].is_string());

@@ -45,6 +45,7 @@ mod document;
 mod locate;
 
 use thiserror::Error;
+use tier6_units::Bytes;
 
 use crate::Collective;
 
@@ -117,28 +118,30 @@ pub enum ReadError {
 ///
 /// The first thing that is wrong, with its line.
 pub fn read_json(text: &str) -> Result<Schedule, ReadError> {
-    match read(text)? {
+    match read(text, None)? {
         (script, None) => Ok(script.schedule),
         (_, Some(error)) => Err(error),
     }
 }
 
-/// Reads a schedule of schema [`SCHEMA`], also one whose transfers wait for each other in a circle.
+/// Reads a schedule of schema [`SCHEMA`], also one whose transfers wait for each other in a circle;
+/// for a message of `bytes` instead of its own, if given: chunks and scratch slots then grow in
+/// proportion, and slices stay as they are.
 ///
 /// # Errors
 ///
 /// The first thing that is wrong, with its line; a transfer that waits for a later one is, unless
 /// no order of the transfers helps.
-pub fn read_json_script(text: &str) -> Result<Script, ReadError> {
-    match read(text)? {
+pub fn read_json_script(text: &str, bytes: Option<Bytes>) -> Result<Script, ReadError> {
+    match read(text, bytes)? {
         (script, Some(error)) if script.has_order() => Err(error),
         (script, _) => Ok(script),
     }
 }
 
 /// Reads a schedule, with what is wrong with its first wait for a later transfer, if it has one.
-fn read(text: &str) -> Result<(Script, Option<ReadError>), ReadError> {
-    let document: Document = serde_json::from_str(text).map_err(|error| ReadError::Shape {
+fn read(text: &str, bytes: Option<Bytes>) -> Result<(Script, Option<ReadError>), ReadError> {
+    let mut document: Document = serde_json::from_str(text).map_err(|error| ReadError::Shape {
         line: error.line(),
         column: error.column(),
         message: without_position(&error.to_string()),
@@ -149,6 +152,9 @@ fn read(text: &str) -> Result<(Script, Option<ReadError>), ReadError> {
         message,
     };
     check_head(&document).map_err(|(key, message)| value(key, message))?;
+    if let Some(bytes) = bytes {
+        scale(&mut document, bytes.get()).map_err(|message| value("bytes", message))?;
+    }
     let title = Title {
         collective: document.collective,
         algorithm: document.algorithm,
@@ -289,6 +295,21 @@ fn check_head(document: &Document) -> Result<(), (&'static str, String)> {
             return fail("groups", message);
         }
     }
+    Ok(())
+}
+
+/// Makes the schedule one of another size.
+fn scale(document: &mut Document, bytes: u64) -> Result<(), String> {
+    let own = document.bytes;
+    if own == 0 && bytes > 0 {
+        return Err(format!("a schedule of 0 bytes does not grow to {bytes}"));
+    }
+    for scratch in &mut document.scratch_bytes {
+        // Rounded up: what fitted still fits.
+        let scaled = (u128::from(*scratch) * u128::from(bytes)).div_ceil(u128::from(own.max(1)));
+        *scratch = u64::try_from(scaled).map_err(|_| format!("{bytes} is too large"))?;
+    }
+    document.bytes = bytes;
     Ok(())
 }
 

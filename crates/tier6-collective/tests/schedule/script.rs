@@ -1,7 +1,8 @@
 //! Schedules of files that cannot end, and those that only seem so.
 
 use tier6_collective::{
-    RankId, ReadError, TransferId, read_json, read_json_script, read_msccl, read_msccl_script,
+    Algorithm, BuildOptions, Collective, RankId, ReadError, TransferId, build, read_json,
+    read_json_script, read_msccl, read_msccl_script,
 };
 use tier6_units::Bytes;
 
@@ -50,7 +51,7 @@ fn a_circle_of_waits_is_read_and_a_wrong_order_is_not() {
             ),
             "{strict}"
         );
-        let script = read_json_script(&text);
+        let script = read_json_script(&text, None);
         if !circle {
             assert_eq!(script, Err(strict));
             continue;
@@ -62,7 +63,7 @@ fn a_circle_of_waits_is_read_and_a_wrong_order_is_not() {
         assert_eq!(script.schedule.transfers().len(), transfers.len());
     }
     let sound = json(&[(Some(0), &[]), (None, &[0])]);
-    let script = read_json_script(&sound).unwrap();
+    let script = read_json_script(&sound, None).unwrap();
     assert!(script.can_end());
     assert_eq!(read_json(&sound), Ok(script.schedule));
 }
@@ -123,4 +124,28 @@ fn a_receive_without_a_send_waits_for_its_peer() {
     let text = xml([&["s", "s"], &["rrc"]]);
     let error = read_msccl_script(&text, Bytes::new(8)).unwrap_err();
     assert_eq!(error.message, "rank 1 has no receive for this send");
+}
+
+#[test]
+fn a_schedule_grows_with_its_message() {
+    let options = BuildOptions::new(6, Bytes::new(1000));
+    // Its folded ranks keep what they get in scratch.
+    for algorithm in [Algorithm::HalvingDoubling, Algorithm::Ring, Algorithm::Tree] {
+        let small = build(Collective::AllReduce, algorithm, &options).unwrap();
+        let script = read_json_script(&small.to_json(), Some(Bytes::new(1_000_000))).unwrap();
+        let large = script.schedule;
+        assert_eq!(large.bytes(), Bytes::new(1_000_000));
+        assert_eq!(large.check(), Ok(()), "{algorithm}");
+        for (small, large) in small.sent_bytes().iter().zip(large.sent_bytes()) {
+            let ratio = large as f64 / *small as f64;
+            assert!((ratio / 1000.0 - 1.0).abs() < 0.01, "{algorithm}: {ratio}");
+        }
+    }
+    let empty = build(
+        Collective::AllReduce,
+        Algorithm::Ring,
+        &BuildOptions::new(4, Bytes::new(0)),
+    );
+    let error = read_json_script(&empty.unwrap().to_json(), Some(Bytes::new(8))).unwrap_err();
+    assert!(error.to_string().contains("does not grow"), "{error}");
 }

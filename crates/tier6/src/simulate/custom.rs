@@ -14,14 +14,15 @@ use tier6_fit::Launch;
 use tier6_g5::{Lowered, Recording};
 use tier6_math::{Basis, Parameters, Plan};
 use tier6_report::{AlgorithmChoice, ProtocolChoice};
+use tier6_units::SizeRange;
 
 /// Simulates the schedule of a file.
 pub(super) fn simulate(
     request: &SimulateRequest<'_>,
-    file: &str,
+    (file, sizes): (&str, Option<&SizeRange>),
     progress: &mut dyn Progress,
 ) -> Result<Simulated, Error> {
-    let scripts = read(file, request)?;
+    let scripts = read(file, request, sizes)?;
     let script = scripts.first().expect("Invariant: a list of sizes has one");
     let first = &script.schedule;
     let ranks = first.ranks();
@@ -71,8 +72,13 @@ pub(super) fn simulate(
     Ok(simulated)
 }
 
-/// Reads a schedule: its own size from JSON, one per size that is asked for from XML.
-fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Script>, Error> {
+/// Reads a schedule for each size that was asked for; without any JSON has its own size, and XML
+/// those of every request.
+fn read(
+    file: &str,
+    request: &SimulateRequest<'_>,
+    sizes: Option<&SizeRange>,
+) -> Result<Vec<Script>, Error> {
     let text = read_text(file)?;
     let malformed = |error: &dyn std::error::Error| {
         let (message, hint) = split_hint(&error.to_string());
@@ -83,13 +89,15 @@ fn read(file: &str, request: &SimulateRequest<'_>) -> Result<Vec<Script>, Error>
         }
     };
     if text.trim_start().starts_with('<') {
-        let sizes = request.sizes.sizes().iter();
+        let sizes = sizes.unwrap_or(request.sizes).sizes().iter();
         let read = |bytes| read_msccl_script(&text, bytes).map_err(|error| malformed(&error));
         return sizes.copied().map(read).collect();
     }
-    Ok(vec![
-        read_json_script(&text).map_err(|error| malformed(&error))?,
-    ])
+    let read = |bytes| read_json_script(&text, bytes).map_err(|error| malformed(&error));
+    match sizes {
+        None => Ok(vec![read(None)?]),
+        Some(sizes) => sizes.sizes().iter().copied().map(Some).map(read).collect(),
+    }
 }
 
 impl Scene<'_> {
