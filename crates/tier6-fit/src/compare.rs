@@ -23,7 +23,7 @@ mod tail;
 use crate::finding::list_bytes;
 use crate::{FitLabel, Interval, SeriesAnalysis};
 use std::fmt;
-use tier6_measure::{Correctness, RunSetup, Series};
+use tier6_measure::{Correctness, RunEnd, RunSetup, Series};
 use tier6_units::{Bytes, Micros};
 
 pub use identity::CompareError;
@@ -40,6 +40,8 @@ pub struct ComparedRun<'a> {
     pub setup: &'a RunSetup,
     /// Whether its data was right.
     pub correctness: Correctness,
+    /// How its run ended.
+    pub end: &'a RunEnd,
 }
 
 /// What counts as a change.
@@ -68,7 +70,7 @@ impl CompareOptions {
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonVerdict {
-    /// One of the runs has wrong data: no speed counts.
+    /// One of the runs has wrong data or aborted: no speed counts.
     Failed,
     /// Slower.
     Regressed,
@@ -136,8 +138,8 @@ pub struct SeriesComparison {
     /// The outcome over all segments: failed, else the worst of regressed and undecided, else
     /// improved when any segment is.
     pub verdict: ComparisonVerdict,
-    /// Whose data is wrong, and at which sizes; a sentence per run.
-    pub wrong_data: Vec<String>,
+    /// Whose data is wrong, and at which sizes, and which run aborted; a sentence each.
+    pub faults: Vec<String>,
     /// Differences in set-up that make the comparison doubtful.
     pub warnings: Vec<String>,
     /// The segments, in order of size.
@@ -187,28 +189,29 @@ pub fn compare(
     new: &ComparedRun,
     options: &CompareOptions,
 ) -> Result<SeriesComparison, CompareError> {
-    let warnings = identity::check(base, new)?;
-    let (sizes, unmatched_sizes) = size::matched(base, new);
+    let mut warnings = identity::check(base, new)?;
+    let (sizes, alone) = size::matched(base, new);
     if sizes.is_empty() {
         return Err(CompareError::NoCommonSize);
     }
     let (sizes, segments) = evidence::weigh(&sizes, base, new, options);
-    let wrong_data: Vec<String> = [("baseline", base), ("new run", new)]
-        .into_iter()
-        .filter_map(|(name, run)| wrong_sizes(name, run))
-        .collect();
-    let verdict = if wrong_data.is_empty() {
+    let both = [("baseline", base), ("new run", new)];
+    let wrong = both.iter().filter_map(|(name, run)| wrong_sizes(name, run));
+    let aborted = both.iter().filter_map(|(name, run)| abort(name, run));
+    let faults: Vec<String> = wrong.chain(aborted).collect();
+    warnings.extend(alone.sentences());
+    let verdict = if faults.is_empty() {
         overall(&segments)
     } else {
         ComparisonVerdict::Failed
     };
     Ok(SeriesComparison {
         verdict,
-        wrong_data,
+        faults,
         warnings,
         segments,
         sizes,
-        unmatched_sizes,
+        unmatched_sizes: alone.count(),
     })
 }
 
@@ -226,6 +229,14 @@ fn wrong_sizes(name: &str, run: &ComparedRun) -> Option<String> {
     }
     (run.correctness == Correctness::Failed)
         .then(|| format!("the {name} has wrong data, in another series or by its footer"))
+}
+
+/// Says how a run aborted; `None` when it did not.
+fn abort(name: &str, run: &ComparedRun) -> Option<String> {
+    let RunEnd::Aborted { message, .. } = run.end else {
+        return None;
+    };
+    Some(format!("the {name} aborted: {message}"))
 }
 
 fn overall(segments: &[SegmentComparison]) -> ComparisonVerdict {

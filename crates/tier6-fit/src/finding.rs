@@ -78,7 +78,7 @@ pub(crate) fn list_bytes(sizes: &[Bytes]) -> String {
 }
 
 /// Says `1 size` or `7 sizes`.
-fn count_sizes(count: usize) -> String {
+pub(crate) fn count_sizes(count: usize) -> String {
     if count == 1 {
         "1 size".to_owned()
     } else {

@@ -9,7 +9,7 @@ use tier6_fit::{
     Cause, CompareError, CompareOptions, ComparisonVerdict, SegmentComparison, SeriesComparison,
     compare,
 };
-use tier6_measure::{Correctness, Ranks};
+use tier6_measure::{Correctness, Ranks, RunEnd};
 use tier6_units::Micros;
 
 fn compared(base: &Synthetic, new: &Synthetic) -> SeriesComparison {
@@ -277,6 +277,44 @@ fn wrong_data_fails_whatever_the_speed() {
         assert_eq!(compared(&good, &wrong).verdict, ComparisonVerdict::Failed);
         assert_eq!(compared(&wrong, &good).verdict, ComparisonVerdict::Failed);
     }
+}
+
+#[test]
+fn a_run_that_aborted_fails_whatever_the_speed() {
+    let good = base().seed(1).build();
+    let mut aborted = base().seed(2).build();
+    aborted.end = RunEnd::Aborted {
+        hosts: Vec::new(),
+        message: "node7 failed".to_owned(),
+    };
+    let comparison = compared(&good, &aborted);
+    assert_eq!(comparison.verdict, ComparisonVerdict::Failed);
+    assert_eq!(comparison.faults, ["the new run aborted: node7 failed"]);
+    assert_eq!(
+        compared(&aborted, &good).faults,
+        ["the baseline aborted: node7 failed"]
+    );
+}
+
+#[test]
+fn what_one_side_lacks_is_named() {
+    let run = base().build();
+    let mut cut = base().seed(2).build();
+    cut.end = RunEnd::Unfinished;
+    cut.series.collective = None;
+    let sizes = cut.series.points.len();
+    cut.series.points.truncate(sizes - 2);
+    cut.refresh();
+    let comparison = compared(&run, &cut);
+    assert_eq!(comparison.unmatched_sizes, 2);
+    assert_eq!(
+        comparison.warnings,
+        [
+            "the new run is unfinished, or its end was cut off",
+            "the collective is not certain on both sides",
+            "2 sizes only in the baseline: 512 MiB, 1 GiB",
+        ]
+    );
 }
 
 #[test]

@@ -420,6 +420,7 @@ proptest! {
             analysis: &analyses[index],
             setup: &run.setup,
             correctness: Correctness::NotStated,
+            end: &run.end,
         };
         let _ = compare(&side(0, &one), &side(1, &other), &CompareOptions::STANDARD);
         let _ = compare(&side(0, &one), &side(0, &one), &CompareOptions::STANDARD);

@@ -11,7 +11,7 @@ use tier6_fit::{
     AnalysisOptions, Basis, Cause, CompareOptions, ComparedRun, ComparisonVerdict, Fit, FitLabel,
     Loss, SeriesAnalysis, SeriesComparison, Verdict, analyze, analyze_run, compare, fit_range,
 };
-use tier6_measure::{Correctness, ReadOptions, RunSetup, read};
+use tier6_measure::{Correctness, ReadOptions, RunEnd, RunSetup, read};
 use tier6_units::{Bytes, Micros};
 use v100::{Paths, scan, series};
 
@@ -289,6 +289,7 @@ fn against_itself(change: impl Fn(f64, f64) -> f64) -> SeriesComparison {
         analysis: &analysed[index],
         setup: &setup,
         correctness: Correctness::Passed,
+        end: &RunEnd::Complete,
     };
     compare(&side(&old, 0), &side(&new, 1), &CompareOptions::STANDARD).unwrap()
 }

@@ -178,6 +178,7 @@ fn compared<'a>(side: &'a Side<'a>) -> ComparedRun<'a> {
         analysis: &side.analysis,
         setup: &side.run.setup,
         correctness: side.run.correctness(),
+        end: &side.run.end,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What each command prints on ordinary input.
 
-use crate::harness::Run;
+use crate::harness::{Run, fixtures};
 use insta::assert_snapshot;
 
 #[test]
@@ -238,6 +238,34 @@ fn compare_with_wrong_data_names_the_sizes_and_shows_no_speed() {
     let wide = Run::new(&["analyze", "base.txt", "--wide"]).said().stdout;
     let longest = wide.lines().map(|line| line.chars().count()).max();
     assert!(longest < Some(200), "{longest:?} columns");
+}
+
+#[test]
+fn compare_with_a_run_that_aborted_is_a_no() {
+    let base = std::fs::read_to_string(fixtures().join("base.txt")).unwrap();
+    let rows: Vec<&str> = base.lines().take(25).collect();
+    let failure = "node1: Test NCCL failure common.cu:1004 'unhandled system error'";
+    let aborted = format!("{}\n{failure}\n", rows.join("\n"));
+    let run = Run::new(&["compare", "base.txt", "-"]);
+    let said = run.stdin(aborted.as_bytes()).said();
+    assert_eq!(said.code, 10, "{}", said.stdout);
+    assert!(
+        said.stdout
+            .starts_with("FAILED: a run has wrong data or aborted"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stdout
+            .contains(" FAILED              the new run aborted: "),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stdout.contains("only in the baseline: "),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]

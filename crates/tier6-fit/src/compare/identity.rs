@@ -3,7 +3,7 @@
 use super::ComparedRun;
 use crate::set_up::timing_facts;
 use tier6_collective::Collective;
-use tier6_measure::{Correctness, Ranks};
+use tier6_measure::{Correctness, Ranks, RunEnd};
 
 /// Why two series cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +51,12 @@ pub(super) fn check(base: &ComparedRun, new: &ComparedRun) -> Result<Vec<String>
         if run.correctness == Correctness::NotChecked {
             warnings.push(format!("the results of the {name} were not checked"));
         }
+        if *run.end == RunEnd::Unfinished {
+            warnings.push(format!("the {name} is unfinished, or its end was cut off"));
+        }
+    }
+    if base.series.collective.is_none() || new.series.collective.is_none() {
+        warnings.push("the collective is not certain on both sides".to_owned());
     }
     if ranks.exact().is_none() || new_ranks.exact().is_none() {
         warnings.push("the number of ranks is not certain on both sides".to_owned());

@@ -2,6 +2,7 @@
 
 use super::ComparedRun;
 use crate::PointSummary;
+use crate::finding::{count_sizes, list_bytes};
 use crate::point::sample_times;
 use std::collections::BTreeMap;
 use tier6_collective::Path;
@@ -81,11 +82,34 @@ impl Matched {
     }
 }
 
-/// Pairs the usable points of both runs by size; also returns how many have no partner.
-pub(super) fn matched(base: &ComparedRun, new: &ComparedRun) -> (Vec<Matched>, u32) {
+/// Usable sizes that only one of the runs has.
+pub(super) struct Alone {
+    base: Vec<Bytes>,
+    new: Vec<Bytes>,
+}
+
+impl Alone {
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.base.len() + self.new.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Says for each run which sizes the other one lacks.
+    pub(super) fn sentences(&self) -> impl Iterator<Item = String> {
+        let say = |(name, sizes): (&str, &Vec<Bytes>)| {
+            let (count, listed) = (count_sizes(sizes.len()), list_bytes(sizes));
+            (!sizes.is_empty()).then(|| format!("{count} only in the {name}: {listed}"))
+        };
+        [("baseline", &self.base), ("new run", &self.new)]
+            .into_iter()
+            .filter_map(say)
+    }
+}
+
+/// Pairs the usable points of both runs by size; also returns those without a partner.
+pub(super) fn matched(base: &ComparedRun, new: &ComparedRun) -> (Vec<Matched>, Alone) {
     let mut partners = sides(new);
     let mut pairs = Vec::new();
-    let mut alone = 0;
+    let mut base_alone = Vec::new();
     for (bytes, base) in sides(base) {
         match partners.remove(&bytes) {
             Some(new) => {
@@ -97,10 +121,13 @@ pub(super) fn matched(base: &ComparedRun, new: &ComparedRun) -> (Vec<Matched>, u
                     spread,
                 });
             }
-            None => alone += 1,
+            None => base_alone.push(bytes),
         }
     }
-    alone += u32::try_from(partners.len()).unwrap_or(u32::MAX);
+    let alone = Alone {
+        base: base_alone,
+        new: partners.into_keys().collect(),
+    };
     (pairs, alone)
 }
 

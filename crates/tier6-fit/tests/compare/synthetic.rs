@@ -3,7 +3,7 @@
 use tier6_collective::{Algorithm, Collective, DataType, Path, Protocol, RedOp};
 use tier6_fit::{AnalysisOptions, ComparedRun, SeriesAnalysis, analyze};
 use tier6_measure::{
-    Correctness, Placement, Point, PublishedStats, Ranks, RunSetup, Sample, Series, Wrong,
+    Correctness, Placement, Point, PublishedStats, Ranks, RunEnd, RunSetup, Sample, Series, Wrong,
 };
 use tier6_stats::{Rng, cv, median, percentile};
 use tier6_units::{Bytes, Micros};
@@ -102,6 +102,7 @@ impl Recipe {
             analysis,
             setup: RunSetup::default(),
             correctness: Correctness::Passed,
+            end: RunEnd::Complete,
         }
     }
 
@@ -177,6 +178,7 @@ pub struct Synthetic {
     pub analysis: SeriesAnalysis,
     pub setup: RunSetup,
     pub correctness: Correctness,
+    pub end: RunEnd,
 }
 
 impl Synthetic {
@@ -187,6 +189,7 @@ impl Synthetic {
             analysis: &self.analysis,
             setup: &self.setup,
             correctness: self.correctness,
+            end: &self.end,
         }
     }
 

@@ -32,7 +32,7 @@ pub fn comparison_json(report: &ComparisonReport) -> String {
     })
 }
 
-/// The verdict in the contract's four words: of wrong data no speed can be told.
+/// The verdict in the contract's four words: of a failed run no speed can be told.
 const fn contract_verdict(verdict: ComparisonVerdict) -> &'static str {
     match verdict {
         ComparisonVerdict::Failed => ComparisonVerdict::Undecided.name(),
@@ -43,7 +43,7 @@ const fn contract_verdict(verdict: ComparisonVerdict) -> &'static str {
     }
 }
 
-/// Whether the data of both runs was right, as in the analysis.
+/// Whether both runs count: no wrong data, no abort, as in the analysis.
 const fn status(verdict: ComparisonVerdict) -> &'static str {
     match verdict {
         ComparisonVerdict::Failed => Status::Failed.name(),
@@ -143,7 +143,7 @@ impl<'a> SeriesDto<'a> {
             baseline: baseline.map(|input| input.path.as_str()),
             new: new.map(|input| input.path.as_str()),
             verdict: series.comparison.verdict.name(),
-            wrong_data: &series.comparison.wrong_data,
+            wrong_data: &series.comparison.faults,
             warnings: &series.comparison.warnings,
             unmatched_sizes: series.comparison.unmatched_sizes,
             sizes: series.comparison.sizes.iter().map(SizeDto::new).collect(),

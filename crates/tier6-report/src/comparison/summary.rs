@@ -3,7 +3,6 @@
 use super::{ComparedSeries, ComparisonReport};
 use crate::analysis::configuration;
 use crate::naming;
-use crate::number::count;
 use crate::style::Tone;
 use tier6_fit::{Cause, ComparisonVerdict, SegmentComparison, SizeVerdict};
 
@@ -18,7 +17,9 @@ pub(super) const fn verdict_tone(verdict: ComparisonVerdict) -> Tone {
 /// Returns the outcome as a sentence.
 pub(super) const fn verdict_sentence(verdict: ComparisonVerdict) -> &'static str {
     match verdict {
-        ComparisonVerdict::Failed => "FAILED: a run has wrong data, so that no speed counts",
+        ComparisonVerdict::Failed => {
+            "FAILED: a run has wrong data or aborted, so that no speed counts"
+        }
         ComparisonVerdict::Regressed => "REGRESSED: the new run is slower",
         ComparisonVerdict::Undecided => "UNDECIDED: not enough evidence",
         ComparisonVerdict::Improved => "IMPROVED: the new run is faster",
@@ -79,22 +80,10 @@ fn segment_name(segment: &SegmentComparison) -> String {
 
 /// Returns what is wrong and what makes the comparison doubtful, as one list.
 pub(super) fn faults_and_doubts(series: &ComparedSeries) -> Vec<String> {
-    let faults = series.comparison.wrong_data.iter();
+    let faults = series.comparison.faults.iter();
     let faults = faults.map(|sentence| format!("FAILED: {sentence}"));
-    faults.chain(doubts(series)).collect()
-}
-
-/// Returns what makes the comparison of a series doubtful or incomplete.
-pub(super) fn doubts(series: &ComparedSeries) -> Vec<String> {
-    let unmatched = series.comparison.unmatched_sizes as usize;
-    let alone = (unmatched > 0).then(|| format!("{} on one side only", count(unmatched, "size")));
-    series
-        .comparison
-        .warnings
-        .iter()
-        .cloned()
-        .chain(alone)
-        .collect()
+    let doubts = series.comparison.warnings.iter().cloned();
+    faults.chain(doubts).collect()
 }
 
 /// Returns the names of both sides, without the series.

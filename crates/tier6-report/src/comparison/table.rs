@@ -1,6 +1,6 @@
 //! The text that people paste.
 
-use super::summary::{doubts, evidence, inputs, title, verdict_sentence, verdict_tone};
+use super::summary::{evidence, inputs, title, verdict_sentence, verdict_tone};
 use super::{ComparedSeries, ComparisonReport, grids};
 use crate::flow::push_sentence;
 use crate::grid::terminal_text;
@@ -51,7 +51,7 @@ fn push_series(
     out.push('\n');
     *out += &style.paint(Tone::Dim, &terminal_text(&report.sides_of(series)));
     *out += "\n\n";
-    for sentence in &series.comparison.wrong_data {
+    for sentence in &series.comparison.faults {
         push_sentence(out, ("FAILED", Tone::Bad), sentence, style);
     }
     let is_failed = verdict == ComparisonVerdict::Failed;
@@ -62,8 +62,8 @@ fn push_series(
             push_sentence(out, ("evidence", Tone::Dim), &sentence, style);
         }
     }
-    for sentence in doubts(series) {
-        push_sentence(out, ("warning", Tone::Caution), &sentence, style);
+    for sentence in &series.comparison.warnings {
+        push_sentence(out, ("warning", Tone::Caution), sentence, style);
     }
     let changed = verdict != ComparisonVerdict::Unchanged;
     // Of wrong data no speed counts, and none is shown unless asked for.

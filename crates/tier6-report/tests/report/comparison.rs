@@ -102,7 +102,10 @@ fn comparison(baseline: &SeriesReport, new: &SeriesReport) -> SeriesComparison {
     ];
     SeriesComparison {
         verdict: ComparisonVerdict::Regressed,
-        warnings: vec!["data type differs: int8 in the baseline, half in the new run".to_owned()],
+        warnings: vec![
+            "data type differs: int8 in the baseline, half in the new run".to_owned(),
+            "2 sizes only in the new run: 2 GiB, 4 GiB".to_owned(),
+        ],
         segments: segments
             .zip(facts)
             .map(
@@ -129,7 +132,7 @@ fn comparison(baseline: &SeriesReport, new: &SeriesReport) -> SeriesComparison {
             )
             .collect(),
         sizes: sizes.collect(),
-        wrong_data: Vec::new(),
+        faults: Vec::new(),
         unmatched_sizes: 2,
     }
 }
