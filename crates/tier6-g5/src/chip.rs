@@ -39,7 +39,7 @@ use crate::account::{Chain, Clock, Nominal, PathLog, StepId};
 use crate::network::{Network, Notice, PathId};
 use crate::program::Dependency;
 use crate::run::World;
-use crate::{Call, Cdma, Job, Memory, Program};
+use crate::{Call, Cdma, Job, Memory, Parts, Program};
 
 pub(crate) use waits::Shape;
 
@@ -215,8 +215,8 @@ struct Flight {
     /// What must still be over before its place is used again: itself, and the response when
     /// the network sends one.
     holds: u8,
-    /// The way until it was ready, and when that was.
-    chain: Chain,
+    /// Where the time went until it was ready, and when that was.
+    parts: Parts,
     ready: SimTime,
     step: Option<StepId>,
     /// When it left, for the timeline.
@@ -338,19 +338,19 @@ impl Flight {
             latency: self.start,
             ..self.nominal
         };
-        let chain = self.chain.after(now - self.ready, nominal);
-        Chain {
-            step: self.step,
-            ..chain
-        }
+        self.chain().after(now - self.ready, nominal)
     }
 
     /// Returns the way until `now`, the bytes at the receiver.
     fn chain_at_receiver(&self, now: SimTime) -> Chain {
-        let chain = self.chain.after(now - self.ready, self.nominal);
+        self.chain().after(now - self.ready, self.nominal)
+    }
+
+    /// Returns the way until it was ready, as the step that it is.
+    const fn chain(&self) -> Chain {
         Chain {
+            parts: self.parts,
             step: self.step,
-            ..chain
         }
     }
 }

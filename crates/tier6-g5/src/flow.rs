@@ -9,6 +9,7 @@
 //! that fails stops what is on it; only the fabric routes around links that are down from the start.
 
 mod belts;
+mod changed;
 mod fluid;
 mod groups;
 mod max_min;
@@ -26,6 +27,7 @@ use crate::network::{Context, Message, MessageId, Network, Notice, Responses};
 use crate::{Fabric, LinkAccount, Wait};
 
 use belts::{Belts, Put};
+use changed::Changed;
 use fluid::{Ended, Flow, Going, Share, bytes_per_ps};
 pub use groups::EndGroup;
 use groups::Groups;
@@ -44,8 +46,7 @@ pub struct FlowNetwork {
     /// Free places in `flows`.
     free: Vec<u32>,
     links: Vec<Occupied>,
-    /// Links on which messages have met or parted since the last solution.
-    changed: Vec<u32>,
+    changed: Changed,
     /// The lowest rate that may have to change since.
     floor: f64,
     solution: Solution,
@@ -112,7 +113,7 @@ impl FlowNetwork {
             shares: Vec::new(),
             free: Vec::new(),
             links: Vec::new(),
-            changed: Vec::new(),
+            changed: Changed::default(),
             floor: f64::INFINITY,
             solution: Solution::Valid,
             solver: Solver::default(),
@@ -246,11 +247,18 @@ impl Network for FlowNetwork {
                 ..Occupied::default()
             })
             .collect();
+        self.changed = Changed::new(links.len());
         for (link, at) in (0..).zip(links) {
             if let Some(time) = at.fails {
                 context.agenda.at(time, FlowEvent::Fail(link).into());
             }
         }
+    }
+
+    fn make_room(&mut self, messages: usize) {
+        self.flows.reserve(messages);
+        self.tenants.reserve(messages);
+        self.shares.reserve(messages);
     }
 
     fn inject<E: From<FlowEvent>>(

@@ -82,6 +82,9 @@ pub trait Network {
     /// message.
     fn start<E: From<Self::Event>>(&mut self, context: &mut Context<'_, E>);
 
+    /// Makes room for so many more messages, which may come together. It need not.
+    fn make_room(&mut self, _messages: usize) {}
+
     /// Takes a message at the current time.
     fn inject<E: From<Self::Event>>(
         &mut self,

@@ -115,6 +115,7 @@ impl<'a> Chips<'a> {
             let mut starts = Vec::new();
             self.program(job).loose_starts(&mut starts);
             self.flights.reserve(starts.len());
+            world.make_room(starts.len());
             for transfer in starts {
                 self.try_loose(job, transfer, Chain::default(), world)?;
             }

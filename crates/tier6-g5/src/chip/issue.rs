@@ -162,7 +162,7 @@ impl Chips<'_> {
             is_started: false,
             start: self.cdma.start,
             holds: 1,
-            chain,
+            parts: chain.parts,
             ready,
             step: self.log.add(Step {
                 before: chain.step,
@@ -277,7 +277,7 @@ impl Chips<'_> {
             let ready = world.now();
             flight.nominal.latency = flight.nominal.latency - flight.start;
             flight.start = SimTime::ZERO;
-            flight.chain = chain;
+            flight.parts = chain.parts;
             flight.ready = ready;
             flight.step = self.log.add(Step {
                 before: chain.step,

@@ -14,6 +14,9 @@ use crate::switch::PathChooser;
 /// Equal routes among which a path is chosen; more exist only in huge fabrics.
 const ROUTES_MAX: usize = 256;
 
+/// Links of a route through the spines of a fat tree: room for more than most need.
+const LINKS: usize = 4;
+
 impl Fabric<'_> {
     /// Returns the path of a request, which is laid when it is asked for the first time.
     ///
@@ -35,6 +38,14 @@ impl Fabric<'_> {
             }
             PathRequest::Aggregate { members, .. } => self.served(members, Service::Aggregate),
         }
+    }
+
+    /// Makes room for so many more paths.
+    pub(crate) fn make_room(&mut self, paths: usize) {
+        self.trunks.reserve(paths);
+        self.uses_of.reserve(paths);
+        self.uses.reserve(LINKS * paths);
+        self.routes.reserve(LINKS * paths);
     }
 
     fn between(&mut self, from: ChipId, to: ChipId, flow: u32) -> Result<PathId, FabricError> {

@@ -5,8 +5,11 @@ use tier6_system::{ChipId, LinkId, RouteTree, Topology, Vertex};
 /// Vertices that all kept trees may have together: about 128 MiB of them.
 const KEPT_MAX: usize = 8 << 20;
 
+/// Vertices that trees may have together which are kept from the first question on: about 8 MiB.
+const KEPT_AT_ONCE_MAX: usize = 512 << 10;
+
 /// Routes by the chip that they lead to, kept from the second question on: in a ring there is
-/// only one.
+/// only one. In a small system the first is enough, if it has led everywhere.
 #[derive(Debug)]
 pub(super) struct RoutesTo<'t> {
     by_receiver: Vec<Towards<'t>>,
@@ -25,6 +28,15 @@ enum Towards<'t> {
     },
 }
 
+impl<'t> Towards<'t> {
+    fn known(topology: &Topology, tree: RouteTree<'t>) -> Self {
+        Self::Known {
+            tree: Box::new(tree),
+            next: vec![None; topology.vertices().len()],
+        }
+    }
+}
+
 impl<'t> RoutesTo<'t> {
     pub(super) fn new(n_chips: usize) -> Self {
         Self {
@@ -41,10 +53,8 @@ impl<'t> RoutesTo<'t> {
         (to, flow): (ChipId, u32),
         route: &mut Vec<LinkId>,
     ) {
-        let towards = &mut self.by_receiver[to.index()];
-        if flow == 0 && matches!(towards, Towards::Unasked) {
-            *towards = Towards::Asked;
-            return route.extend(topology.route(from, to));
+        if flow == 0 && matches!(self.by_receiver[to.index()], Towards::Unasked) {
+            return self.first_route(topology, from, to, route);
         }
         let (tree, next) = self.known(topology, to);
         if flow != 0 {
@@ -58,6 +68,25 @@ impl<'t> RoutesTo<'t> {
                 next[topology.link(*link).from.index()] = Some(*link);
             }
         }
+    }
+
+    /// Appends the first route that anybody asks for, which takes a search as far as the sender.
+    fn first_route(
+        &mut self,
+        topology: &'t Topology,
+        from: ChipId,
+        to: ChipId,
+        route: &mut Vec<LinkId>,
+    ) {
+        let tree = topology.routes_from(&[from], to);
+        tree.route_into(from, 0, route);
+        let kept = self.kept + topology.vertices().len();
+        self.by_receiver[to.index()] = if kept <= KEPT_AT_ONCE_MAX && tree.is_whole() {
+            self.kept = kept;
+            Towards::known(topology, tree)
+        } else {
+            Towards::Asked
+        };
     }
 
     /// Returns all shortest routes to a chip.
@@ -76,10 +105,7 @@ impl<'t> RoutesTo<'t> {
                 self.by_receiver.fill(Towards::Asked);
                 self.kept = topology.vertices().len();
             }
-            self.by_receiver[to.index()] = Towards::Known {
-                tree: Box::new(topology.routes_to(to)),
-                next: vec![None; topology.vertices().len()],
-            };
+            self.by_receiver[to.index()] = Towards::known(topology, topology.routes_to(to));
         }
         match &mut self.by_receiver[to.index()] {
             Towards::Known { tree, next } => (tree, next),

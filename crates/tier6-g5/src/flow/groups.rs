@@ -25,6 +25,9 @@ pub(super) struct Groups {
     /// Ends in all groups, and how many of them are still to come.
     kept: usize,
     valid: usize,
+    /// Numbers of flows that end together, and where among the ends: what is put in order for
+    /// them, since it is sorted several times as fast.
+    together: Vec<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -91,10 +94,22 @@ impl Groups {
         group.valid = ends.len();
         self.kept += ends.len();
         self.valid += ends.len();
-        let soon = ends.extract_if(.., |end| end.time == first);
+        self.together.clear();
+        self.together.reserve(ends.len());
+        for (at, end) in (0_u32..).zip(&*ends) {
+            if end.time == first {
+                self.together
+                    .push(u64::from(end.number) << 32 | u64::from(at));
+            } else {
+                group.later.push(*end);
+            }
+        }
+        self.together.sort_unstable();
+        let soon = self.together.iter().rev();
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+        let soon = soon.map(|key| ends[*key as u32 as usize]);
         group.soon.extend(soon);
-        group.later.append(ends);
-        group.order();
+        ends.clear();
         Some(first)
     }
 

@@ -15,8 +15,10 @@ const SAME: f64 = 1e-12;
 pub(super) struct MaxMin {
     links: Vec<Room>,
     flows: Vec<Demand>,
-    /// Links of each flow in turn, and the load per unit of its rate.
-    uses: Vec<(u32, f64)>,
+    /// Links of each flow in turn.
+    uses: Vec<u32>,
+    /// Loads on them per unit of its rate, as far as the last one that is not 1: most are.
+    loads: Vec<f64>,
     /// Flows of each link in turn.
     members: Vec<u32>,
     rates: Vec<f64>,
@@ -68,11 +70,11 @@ impl Level {
 }
 
 impl MaxMin {
-    /// Makes room for flows, of two links each.
+    /// Makes room for flows, of four links each: more than most use.
     pub(super) fn reserve(&mut self, flows: usize) {
         self.clear();
         self.flows.reserve(flows);
-        self.uses.reserve(2 * flows);
+        self.uses.reserve(4 * flows);
     }
 
     /// Forgets all links and flows.
@@ -80,6 +82,7 @@ impl MaxMin {
         self.links.clear();
         self.flows.clear();
         self.uses.clear();
+        self.loads.clear();
     }
 
     /// Adds a link of a capacity, 0 or more. Links are numbered from 0.
@@ -99,7 +102,12 @@ impl MaxMin {
 
     /// Adds a link to the flow that is added next, with a load above 0 per unit of its rate.
     pub(super) fn add_use(&mut self, link: u32, load: f64) {
-        self.uses.push((link, load));
+        #[expect(clippy::float_cmp, reason = "what multiplies like nothing")]
+        if load != 1.0 {
+            self.loads.resize(self.uses.len(), 1.0);
+            self.loads.push(load);
+        }
+        self.uses.push(link);
     }
 
     /// Adds a flow that can use `limit`, infinity for no limit, over the links since the flow
@@ -163,8 +171,8 @@ impl MaxMin {
         demand.rises = Rising::No;
         self.rates[flow as usize] = rate;
         for at in self.uses_of(flow) {
-            let (link, load) = self.uses[at];
-            let room = &mut self.links[link as usize];
+            let load = self.load(at);
+            let room = &mut self.links[self.uses[at] as usize];
             room.rising -= 1;
             room.weight -= load;
             room.capacity -= load * rate;
@@ -199,7 +207,8 @@ impl MaxMin {
 
     /// Sorts flows by link and by limit, and takes the first look at all levels.
     fn gather(&mut self) {
-        for (link, load) in &self.uses {
+        for (at, link) in self.uses.iter().enumerate() {
+            let load = self.load(at);
             let room = &mut self.links[*link as usize];
             room.rising += 1;
             room.weight += load;
@@ -215,7 +224,7 @@ impl MaxMin {
         self.by_limit.clear();
         for flow in 0..short(self.flows.len()) {
             for at in self.uses_of(flow) {
-                let room = &mut self.links[self.uses[at].0 as usize];
+                let room = &mut self.links[self.uses[at] as usize];
                 self.members[room.end as usize] = flow;
                 room.end += 1;
             }
@@ -236,6 +245,11 @@ impl MaxMin {
             }
         }
         self.levels = BinaryHeap::from(levels);
+    }
+
+    /// Load on a link per unit of the rate of the flow that uses it.
+    fn load(&self, at: usize) -> f64 {
+        self.loads.get(at).copied().unwrap_or(1.0)
     }
 
     fn uses_of(&self, flow: u32) -> std::ops::Range<usize> {

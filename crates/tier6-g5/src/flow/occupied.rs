@@ -61,7 +61,9 @@ impl FlowNetwork {
             lowest = lowest.min(link.capacity / link.weight);
         }
         // The search goes from any of its links to all of them.
-        self.changed.extend(uses.first().map(|one| one.link.0));
+        if let Some(first) = uses.first() {
+            self.changed.push(first.link.0);
+        }
         self.floor = self.floor.min(lowest);
     }
 

@@ -9,16 +9,18 @@ use crate::{Fabric, FabricLinkId, LinkAccount, LinkOf, Wait};
 impl FlowNetwork {
     /// Returns what messages whose last byte has left have put on each link.
     pub(super) fn link_accounts(&self, fabric: &Fabric<'_>) -> Vec<(LinkId, LinkAccount)> {
-        let mut payload = vec![0.0; fabric.links().len()];
-        let mut occupied = vec![0.0; fabric.links().len()];
+        // Payload, and what occupied the link.
+        let mut loads = vec![(0.0, 0.0); fabric.links().len()];
         for (path, bytes) in (0..).map(PathId).zip(&self.sent_bytes) {
+            let bytes = *bytes as f64;
             for one in fabric.uses(path) {
+                let (payload, occupied) = &mut loads[one.link.index()];
                 // A weight above 1 is slowness, not bytes.
-                payload[one.link.index()] += *bytes as f64 * one.weight.min(1.0);
-                occupied[one.link.index()] += *bytes as f64 * one.weight;
+                *payload += bytes * one.weight.min(1.0);
+                *occupied += bytes * one.weight;
             }
         }
-        let loads = payload.into_iter().zip(occupied).zip(fabric.links());
+        let loads = loads.into_iter().zip(fabric.links());
         loads
             .filter_map(|((payload, occupied), link)| match link.of {
                 LinkOf::Wire(id) => {

@@ -37,6 +37,12 @@ impl<N: Network> World<'_, '_, N> {
         self.agenda.at(time, RunEvent::Chip(event));
     }
 
+    /// Makes room for so many messages that may be handed over together.
+    pub(crate) fn make_room(&mut self, messages: usize) {
+        self.fabric.make_room(messages);
+        self.network.make_room(messages);
+    }
+
     pub(crate) fn inject(&mut self, message: Message) {
         let now = self.agenda.now();
         let mut context = Context {

@@ -48,6 +48,8 @@ pub struct RouteTree<'t> {
     to: ChipId,
     /// Cost from each vertex to the chip.
     cost: Vec<u64>,
+    /// The highest cost that is known to be the lowest of its vertex.
+    settled: u64,
 }
 
 impl Topology {
@@ -76,6 +78,7 @@ impl Topology {
             topology: self,
             to,
             cost: vec![UNREACHED; self.vertices().len()],
+            settled: UNREACHED,
         };
         let target = self.chip_vertex(to);
         tree.cost[target.index()] = 0;
@@ -84,15 +87,17 @@ impl Topology {
         while let Some((cost, vertices)) = waiting.pop_first() {
             let is_settled = |from: &ChipId| tree.cost[from.index()] <= cost;
             if until.is_some_and(|until| until.iter().all(is_settled)) {
+                tree.settled = cost;
                 break;
             }
             for vertex in vertices {
                 if cost > tree.cost[vertex.index()] {
                     continue;
                 }
+                let cost = cost + tree.relay(vertex);
                 for &link in self.links_into(vertex) {
                     let before = self.link(link).from;
-                    let longer = cost + tree.weight(link);
+                    let longer = cost + self.weights[link.index()];
                     if longer < tree.cost[before.index()] {
                         tree.cost[before.index()] = longer;
                         waiting.entry(longer).or_default().push(before);
@@ -127,13 +132,17 @@ impl RouteTree<'_> {
         self.to
     }
 
-    /// Cost of a link on the way: what it adds to the cost of its end.
-    fn weight(&self, link: LinkId) -> u64 {
-        let relay = match self.topology.vertices()[self.topology.link(link).to.index()] {
+    /// Returns whether it is known to have the routes from everywhere.
+    pub fn is_whole(&self) -> bool {
+        self.cost.iter().all(|cost| *cost <= self.settled)
+    }
+
+    /// What the way through a vertex costs, whatever the link by which it is entered.
+    fn relay(&self, vertex: VertexId) -> u64 {
+        match self.topology.vertices()[vertex.index()] {
             Vertex::Chip(chip) if chip != self.to => RELAY,
             Vertex::Chip(_) | Vertex::Switch(_) | Vertex::NicSend(_) | Vertex::NicReceive(_) => 0,
-        };
-        self.topology.weights[link.index()] + relay
+        }
     }
 
     /// Returns whether a route leads here from `from`.
@@ -158,8 +167,10 @@ impl RouteTree<'_> {
         let cost = self.cost[vertex.index()];
         let links = self.topology.links_from(vertex).iter().copied();
         links.filter(move |&link| {
-            let rest = self.cost[self.topology.link(link).to.index()];
-            rest != UNREACHED && rest + self.weight(link) == cost
+            let next = self.topology.link(link).to;
+            let rest = self.cost[next.index()];
+            // Most links lead away.
+            rest < cost && rest + self.topology.weights[link.index()] + self.relay(next) == cost
         })
     }
 
