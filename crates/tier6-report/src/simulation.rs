@@ -461,9 +461,17 @@ fn notes(report: &SimulationReport) -> Vec<String> {
     }
     if report.choice == AlgorithmChoice::Auto {
         notes.push(
-            "auto simulates the algorithms that NCCL runs and shows the fastest; `--algorithm all` \
-             shows every one"
-                .to_owned(),
+            match report.fidelity {
+                Fidelity::Flow => {
+                    "auto simulates the algorithms that NCCL runs and shows the fastest; \
+                     `--algorithm all` shows every one"
+                }
+                Fidelity::Packet => {
+                    "auto simulates the algorithms that NCCL runs as flows, and the fastest of them \
+                     in packets; `--algorithm all` shows every one"
+                }
+            }
+            .to_owned(),
         );
     }
     notes

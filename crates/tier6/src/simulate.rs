@@ -203,7 +203,7 @@ impl Simulated {
         let choice = self.report.choice;
         let mut race = Race::kept(timeline);
         let (mut fastest, mut others, mut refusal) = (None, Vec::new(), None);
-        for (algorithm, plan) in in_order(choice, plans, bytes) {
+        for (algorithm, plan) in in_order(scene, choice, plans, bytes)? {
             let basis = plan.predict(&scene.site.topology, bytes).basis;
             match (scene.fastest(algorithm, bytes, race)?, choice) {
                 (Outcome::Refused(error), AlgorithmChoice::One(_)) => return Err(error),
@@ -315,18 +315,35 @@ impl Simulated {
 }
 
 /// Returns the algorithms in the order in which they run: where the fastest is wanted, the one first
-/// that the Math engine calls so, and all others against it.
+/// that the Math engine calls so, and all others against it. In packets it is the one alone that is
+/// the fastest as flows, where some algorithm ends as flows.
 fn in_order<'p>(
+    scene: &mut Scene<'_>,
     choice: AlgorithmChoice,
     plans: &[(Algorithm, &'p Plan)],
     bytes: Bytes,
-) -> Vec<(Algorithm, &'p Plan)> {
+) -> Result<Vec<(Algorithm, &'p Plan)>, Error> {
     let time = |(_, plan): &(Algorithm, &Plan)| plan.time(bytes).get();
     let mut order = plans.to_vec();
-    if choice == AlgorithmChoice::Auto {
-        order.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    if choice != AlgorithmChoice::Auto {
+        return Ok(order);
     }
-    order
+    order.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    if scene.request.fidelity == Fidelity::Flow || order.len() < 2 {
+        return Ok(order);
+    }
+    let mut race = Race {
+        fidelity: Some(Fidelity::Flow),
+        ..Race::ALONE
+    };
+    let mut fastest = None;
+    for one in &order {
+        if let Outcome::Ran(_, result) = scene.fastest(one.0, bytes, race)? {
+            race.to_beat = Some(result.total);
+            fastest = Some(*one);
+        }
+    }
+    Ok(fastest.map_or(order, |fastest| vec![fastest]))
 }
 
 /// Returns the exit code of a simulation: 12 when a run stopped, 1 when a law of the engine broke.

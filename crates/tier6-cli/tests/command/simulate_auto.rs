@@ -37,6 +37,14 @@ fn auto_shows_the_fastest_run_of_what_nccl_runs() {
 }
 
 #[test]
+fn flows_choose_what_runs_in_packets() {
+    let call = "simulate --system dgx1-ib-edr --collective all_reduce --sizes 64K";
+    let auto = results(call);
+    assert_eq!(auto, results(&format!("{call} --algorithm tree")));
+    assert!(auto[0]["packet_hops"].as_u64() > Some(0), "{auto:?}");
+}
+
+#[test]
 fn auto_shows_the_fastest_run_and_what_did_not_end() {
     let line = "simulate --system h100-x8 --collective all_reduce --sizes 64K --fidelity flow";
     let row = |algorithm: &str| results(&format!("{line} --algorithm {algorithm}"))[0].clone();

@@ -19,6 +19,8 @@ pub(super) struct Race {
     pub(super) timeline: Recording,
     /// The time of another run of the same call: this one ends when it cannot be faster.
     pub(super) to_beat: Option<SimTime>,
+    /// How closely the network is looked at; `None` as the request says.
+    pub(super) fidelity: Option<Fidelity>,
 }
 
 impl Race {
@@ -30,6 +32,7 @@ impl Race {
         Self {
             timeline,
             to_beat: None,
+            fidelity: None,
         }
     }
 
@@ -129,7 +132,7 @@ impl Scene<'_> {
         let jobs: Vec<Job<'_>> = parties.iter().flat_map(Party::jobs).collect();
         let mut shown = Shown::new(&mut *self.progress);
         let mut watch = |headway: Headway| shown.tell(headway);
-        let result = match self.request.fidelity {
+        let result = match race.fidelity.unwrap_or(self.request.fidelity) {
             Fidelity::Flow => {
                 let network = &mut FlowNetwork::new();
                 run_watched(
