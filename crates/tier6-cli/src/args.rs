@@ -293,7 +293,7 @@ pub struct Validate {
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// A tour on a bundled measurement: 4 V100, AllReduce, 1 B to 1 GiB
@@ -360,13 +360,13 @@ pub struct Reading {
     pub columns: Vec<String>,
 }
 
-/// Where the result goes, and in what form.
+/// Where the result goes, and in which of its forms.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub struct Output {
+pub struct Output<F: ValueEnum + Send + Sync + 'static = Format> {
     /// Form of the result
     #[arg(long, value_enum)]
-    pub format: Option<Format>,
+    pub format: Option<F>,
     /// Write to a file; the suffix picks the form
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -392,6 +392,48 @@ pub enum Format {
     Md,
     Svg,
     Html,
+}
+
+/// Forms of a result with a chart, but no page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChartFormat {
+    Table,
+    Json,
+    Csv,
+    Md,
+    Svg,
+}
+
+/// Forms of a result without charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextFormat {
+    Table,
+    Json,
+    Csv,
+    Md,
+}
+
+impl From<ChartFormat> for Format {
+    fn from(format: ChartFormat) -> Self {
+        match format {
+            ChartFormat::Table => Self::Table,
+            ChartFormat::Json => Self::Json,
+            ChartFormat::Csv => Self::Csv,
+            ChartFormat::Md => Self::Md,
+            ChartFormat::Svg => Self::Svg,
+        }
+    }
+}
+
+impl From<TextFormat> for Format {
+    fn from(format: TextFormat) -> Self {
+        match format {
+            TextFormat::Table => Self::Table,
+            TextFormat::Json => Self::Json,
+            TextFormat::Csv => Self::Csv,
+            TextFormat::Md => Self::Md,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,6 +2,7 @@
 
 use crate::args::{Format, Model, Output, Placement, Reading};
 use crate::failure::Failure;
+use clap::ValueEnum;
 use std::path::Path;
 use std::str::FromStr;
 use tier6::{Bytes, Dialect, Grain, ReadOptions};
@@ -196,16 +197,31 @@ fn writable(path: &Path) -> Result<(), Failure> {
 }
 
 /// Picks the form of the result: `--format`, else the suffix of `-o`, else a table.
-pub fn format(output: &Output) -> Result<Format, Failure> {
+pub fn format<F>(output: &Output<F>) -> Result<Format, Failure>
+where
+    F: ValueEnum + Into<Format> + Copy + Send + Sync + 'static,
+{
     match (output.format, output.output.as_deref()) {
-        (Some(format), _) => Ok(format),
+        (Some(format), _) => Ok(format.into()),
         (None, None) => Ok(Format::Table),
         (None, Some(path)) if path.as_os_str() == "-" => Ok(Format::Table),
         (None, Some(path)) if path.is_dir() => Err(Failure::Usage {
             message: format!("`{}` is a folder", path.display()),
             hint: Some("name a file in it: the suffix picks the form".to_owned()),
         }),
-        (None, Some(path)) => suffix_format(path),
+        (None, Some(path)) => {
+            let format = suffix_format(path)?;
+            let forms = F::value_variants();
+            if forms.iter().any(|form| (*form).into() == format) {
+                return Ok(format);
+            }
+            let names = forms.iter().filter_map(F::to_possible_value);
+            let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+            Err(Failure::Usage {
+                message: format!("`{}`: this command writes no such form", path.display()),
+                hint: Some(format!("one of {}", names.join(", "))),
+            })
+        }
     }
 }
 

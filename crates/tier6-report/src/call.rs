@@ -1,6 +1,10 @@
 //! What reports of predicted and of simulated calls share: the choices behind them, algorithms
 //! that cannot run, and how both are shown.
 
+mod chart;
+
+pub(crate) use chart::{Mark, call_chart};
+
 use crate::flow::push_sentence;
 use crate::grid::{Cell, markdown_text};
 use crate::style::{Style, Tone};
@@ -18,6 +22,16 @@ pub enum AlgorithmChoice {
     All,
     /// Of those that NCCL runs the fastest for each size.
     Auto,
+}
+
+impl AlgorithmChoice {
+    /// Returns the name of a call's line in a chart: the algorithm, but of `auto` one line.
+    pub(crate) fn line(self, algorithm: &str) -> String {
+        match self {
+            Self::Auto => "auto".to_owned(),
+            Self::All | Self::One(_) => algorithm.to_owned(),
+        }
+    }
 }
 
 /// Which of NCCL's protocols were asked for.

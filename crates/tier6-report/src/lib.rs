@@ -47,13 +47,14 @@ pub use experiment::{
 pub use plot::terminal_plot;
 pub use prediction::{
     PredictedCall, PredictionReport, prediction_csv, prediction_json, prediction_markdown,
-    prediction_table,
+    prediction_svg, prediction_table,
 };
 pub use report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
 pub use simulation::{
     BesideCall, BesideTime, CallStatistics, LinkStatistics, RankStatistics, Sensitivity,
     SimulatedCall, SimulationReport, StoppedCall, Trace, bandwidths, simulation_csv,
-    simulation_json, simulation_markdown, simulation_table, statistics_csv, trace_json,
+    simulation_json, simulation_markdown, simulation_svg, simulation_table, statistics_csv,
+    trace_json,
 };
 pub use style::{Charset, Color, Detail, Style};
 pub use system::{

@@ -7,8 +7,8 @@ pub use json::prediction_json;
 
 use crate::analysis::csv::{number, push_row, quoted};
 use crate::call::{
-    AlgorithmChoice, ProtocolChoice, Refusal, evidence, push_refused, push_refused_markdown,
-    variant_text,
+    AlgorithmChoice, Mark, ProtocolChoice, Refusal, call_chart, evidence, push_refused,
+    push_refused_markdown, variant_text,
 };
 use crate::flow::push_sentence;
 use crate::grid::{Align, Columns, Grid, markdown_text, terminal_text};
@@ -156,6 +156,18 @@ pub fn prediction_csv(report: &PredictionReport) -> String {
         push_row(&mut out, fields.iter());
     }
     out
+}
+
+/// Returns the chart of time and bus bandwidth over size as an SVG file.
+pub fn prediction_svg(report: &PredictionReport) -> String {
+    let marks = report.rows.iter().map(|row| Mark {
+        line: report.choice.line(row.algorithm.name()),
+        name: row.algorithm.to_string(),
+        bytes: row.bytes,
+        time: row.parts.total(),
+        busbw: row.busbw,
+    });
+    call_chart(&title(report), &marks.collect::<Vec<_>>())
 }
 
 fn title(report: &PredictionReport) -> String {

@@ -16,7 +16,8 @@ use beside::{beside_grid, beside_notes, chip_ranges, slowdown};
 
 use crate::analysis::csv::{number, push_row, quoted, text};
 use crate::call::{
-    AlgorithmChoice, Refusal, evidence, push_refused, push_refused_markdown, variant_text,
+    AlgorithmChoice, Mark, Refusal, call_chart, evidence, push_refused, push_refused_markdown,
+    variant_text,
 };
 use crate::flow::push_sentence;
 use crate::grid::{Align, Columns, Grid, markdown_text, terminal_text};
@@ -225,6 +226,18 @@ pub fn simulation_csv(report: &SimulationReport) -> String {
         push_row(&mut out, fields.iter());
     }
     out
+}
+
+/// Returns the chart of time and bus bandwidth over size as an SVG file: of runs that ended.
+pub fn simulation_svg(report: &SimulationReport) -> String {
+    let marks = report.rows.iter().map(|row| Mark {
+        line: report.choice.line(algorithm_name(row.algorithm)),
+        name: algorithm_name(row.algorithm).to_owned(),
+        bytes: row.bytes,
+        time: row.total.to_micros(),
+        busbw: row.busbw,
+    });
+    call_chart(&title(report), &marks.collect::<Vec<_>>())
 }
 
 /// Name of an algorithm; a schedule from a file may have none.

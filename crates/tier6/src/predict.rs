@@ -1,7 +1,7 @@
 //! What a collective costs on a described system, by the Math engine: no measurement needed, and
 //! marked by what it rests on.
 
-use crate::systems::{LoadedSystem, no_charts};
+use crate::systems::{LoadedSystem, no_page};
 use crate::tuner::split_hint;
 use crate::{Error, Form, Variant};
 use std::num::NonZeroU32;
@@ -9,7 +9,7 @@ use tier6_collective::{Algorithm, Collective, Grain, InNccl, Protocol, offers};
 use tier6_math::{Parameters, Placement, Plan, PlanError, Planner};
 use tier6_report::{
     AlgorithmChoice, PredictedCall, PredictionReport, ProtocolChoice, Refusal, prediction_csv,
-    prediction_json, prediction_markdown, prediction_table,
+    prediction_json, prediction_markdown, prediction_svg, prediction_table,
 };
 use tier6_system::{FabricSpec, Topology, nearest};
 use tier6_units::SizeRange;
@@ -304,13 +304,14 @@ pub(crate) fn unknown<'n>(
 ///
 /// # Errors
 ///
-/// When the form is SVG or HTML: there are no charts.
+/// When the form is HTML: there is no page.
 pub fn render_prediction(report: &PredictionReport, form: Form) -> Result<String, Error> {
     match form {
         Form::Table(style, detail) => Ok(prediction_table(report, style, detail)),
         Form::Json => Ok(prediction_json(report)),
         Form::Csv => Ok(prediction_csv(report)),
         Form::Markdown => Ok(prediction_markdown(report)),
-        Form::Svg | Form::Html => Err(no_charts("a prediction")),
+        Form::Svg => Ok(prediction_svg(report)),
+        Form::Html => Err(no_page("a prediction")),
     }
 }

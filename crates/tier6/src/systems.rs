@@ -173,6 +173,14 @@ pub fn render_system(report: &SystemReport, form: Form) -> Result<String, Error>
     }
 }
 
+/// The answer to a wish for a page of what has charts alone.
+pub(crate) fn no_page(what: &str) -> Error {
+    Error::Usage {
+        message: format!("{what} has no page"),
+        hint: Some("use table, json, csv, md or svg".to_owned()),
+    }
+}
+
 pub(crate) fn no_charts(what: &str) -> Error {
     Error::Usage {
         message: format!("{what} has no charts"),

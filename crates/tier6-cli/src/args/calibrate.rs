@@ -1,6 +1,6 @@
 //! Arguments of `tier6 calibrate` as typed.
 
-use super::{Output, Reading};
+use super::{Output, Reading, TextFormat};
 use clap::Args;
 
 /// The constants of a described system from measurements
@@ -55,5 +55,5 @@ pub struct Calibrate {
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }

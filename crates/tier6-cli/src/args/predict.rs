@@ -1,6 +1,6 @@
 //! Arguments of `tier6 predict` and `tier6 systems` as typed.
 
-use super::Output;
+use super::{ChartFormat, Output, TextFormat};
 use clap::{Args, Subcommand};
 
 /// What a collective costs on a described system, by its parts
@@ -74,7 +74,7 @@ pub struct Predict {
     #[arg(long)]
     pub wide: bool,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<ChartFormat>,
 }
 
 /// The systems that come with tier6, or one of them with every constant
@@ -91,7 +91,7 @@ pub struct Systems {
     #[command(subcommand)]
     pub command: Option<SystemsCommand>,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -120,5 +120,5 @@ pub struct Show {
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }

@@ -1,6 +1,6 @@
 //! Arguments of `tier6 simulate` as typed.
 
-use super::Output;
+use super::{ChartFormat, Output};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -102,7 +102,7 @@ pub struct Simulate {
     #[arg(long)]
     pub wide: bool,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<ChartFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

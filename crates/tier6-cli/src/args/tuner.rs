@@ -1,6 +1,6 @@
 //! Arguments of `tier6 tuner` as typed.
 
-use super::{Format, Output};
+use super::{Output, TextFormat};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ pub struct Choose {
     #[arg(long)]
     pub candidates: bool,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// Latency and bandwidth of every candidate, and its time for each size or why it has none
@@ -76,7 +76,7 @@ pub struct Table {
     #[arg(long, value_name = "RANGE", default_value = "1K..1G:x4")]
     pub sizes: String,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// Each candidate's time for one size, term by term, to redo by hand
@@ -95,7 +95,7 @@ pub struct Explain {
     #[arg(long, value_name = "SIZE")]
     pub bytes: String,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// What is wrong or doubtful in tuner configuration files; exit 10 on errors
@@ -120,7 +120,7 @@ pub struct Lint {
     #[command(flatten)]
     pub communicator: LintCommunicator,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// The model against tables that NCCL's own code printed, row by row; exit 10 when one differs
@@ -139,7 +139,7 @@ pub struct Verify {
     #[arg(long)]
     pub wide: bool,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// The names that `--system` takes
@@ -258,7 +258,7 @@ pub struct Audit {
     #[command(flatten)]
     pub reading: MeasuredReading,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// A tuner configuration file from forced sweeps: few rows, safe paths, expected gain
@@ -296,7 +296,7 @@ pub struct Config {
     pub trust_ll128: bool,
     /// Form of what speaks for the file
     #[arg(long, value_enum)]
-    pub format: Option<Format>,
+    pub format: Option<TextFormat>,
     #[command(flatten)]
     pub communicator: MeasuredCommunicator,
     #[command(flatten)]
@@ -339,7 +339,7 @@ pub struct Diff {
     #[command(flatten)]
     pub communicator: BaseCommunicator,
     #[command(flatten)]
-    pub output: Output,
+    pub output: Output<TextFormat>,
 }
 
 /// The communicator that versions and tuner files choose on.

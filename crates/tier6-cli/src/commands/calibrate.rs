@@ -71,7 +71,7 @@ fn outputs(options: &Calibrate) -> Result<(Format, Option<&Path>, Option<&Path>)
     let file = options.output.output.as_deref();
     match file {
         Some(path) if path.extension().is_some_and(|suffix| suffix == "toml") => Ok((
-            options.output.format.unwrap_or(Format::Table),
+            options.output.format.map_or(Format::Table, Format::from),
             None,
             Some(path),
         )),

@@ -1,7 +1,7 @@
 //! `tier6 systems`.
 
-use crate::args::Output;
 use crate::args::predict::{Show, Systems, SystemsCommand};
+use crate::args::{Output, TextFormat};
 use crate::failure::Failure;
 use crate::meaning;
 use crate::terminal::Terminal;
@@ -25,7 +25,7 @@ fn show(options: &Show, terminal: &Terminal) -> Result<Exit, Failure> {
 }
 
 fn deliver(
-    output: &Output,
+    output: &Output<TextFormat>,
     terminal: &Terminal,
     render: impl FnOnce(Form) -> Result<String, Error>,
 ) -> Result<Exit, Failure> {

@@ -411,8 +411,8 @@ fn an_unknown_name_is_2_with_the_nearest() {
             "`tier6 systems`",
         ),
         (
-            "--system h100-x8 --collective all_reduce --format svg",
-            "table, json, csv or md",
+            "--system h100-x8 --collective all_reduce -o out.html",
+            "table, json, csv, md, svg",
         ),
     ] {
         let said = said(&format!("predict {line}"));

@@ -320,7 +320,11 @@ fn bad_input_is_one_clear_error() {
             2,
             "does not decide about",
         ),
-        ("choose --system v100x4-nv2 --format svg", 2, "no charts"),
+        (
+            "choose --system v100x4-nv2 --format svg",
+            2,
+            "[possible values: table, json, csv, md]",
+        ),
         ("choose --graph missing.xml", 3, "failed to open"),
         ("choose --graph communicator.json", 3, "as XML"),
         ("choose --comm graph.xml", 3, "failed to read"),
