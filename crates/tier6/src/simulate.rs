@@ -14,7 +14,7 @@ mod stage;
 
 use crate::predict::plans;
 use crate::progress::Progress;
-use crate::systems::no_charts;
+use crate::systems::no_page;
 use crate::{Error, Exit, Form, PredictRequest, Variant};
 use outcome::{rank_names, row, statistics, statistics_so_far};
 use running::Race;
@@ -25,8 +25,8 @@ use tier6_g5::{Fidelity, Recording, RunStop, StopReason, Timeline};
 use tier6_math::Plan;
 use tier6_report::{
     AlgorithmChoice, BesideCall, CallStatistics, ProtocolChoice, Refusal, SimulationReport,
-    StoppedCall, Trace, simulation_csv, simulation_json, simulation_markdown, simulation_table,
-    statistics_csv, trace_json,
+    StoppedCall, Trace, simulation_csv, simulation_json, simulation_markdown, simulation_svg,
+    simulation_table, statistics_csv, trace_json,
 };
 use tier6_system::ChipId;
 use tier6_units::{Bytes, SizeRange};
@@ -360,14 +360,15 @@ pub fn simulation_exit(report: &SimulationReport) -> Exit {
 ///
 /// # Errors
 ///
-/// When the form is SVG or HTML: there are no charts.
+/// When the form is HTML: there is no page.
 pub fn render_simulation(report: &SimulationReport, form: Form) -> Result<String, Error> {
     match form {
         Form::Table(style, detail) => Ok(simulation_table(report, style, detail)),
         Form::Json => Ok(simulation_json(report)),
         Form::Csv => Ok(simulation_csv(report)),
         Form::Markdown => Ok(simulation_markdown(report)),
-        Form::Svg | Form::Html => Err(no_charts("a simulation")),
+        Form::Svg => Ok(simulation_svg(report)),
+        Form::Html => Err(no_page("a simulation")),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::args::tuner::{
     Audit, Choose, Communicator, Config, Diff, Explain, Known, Lint, Source, Table, Tuner,
     TunerCommand, Verify,
 };
-use crate::args::{Format, Output};
+use crate::args::{Output, TextFormat};
 use crate::failure::Failure;
 use crate::meaning::format;
 use crate::terminal::{Terminal, print};
@@ -60,7 +60,7 @@ struct Asked<'a> {
     communicator: &'a Communicator,
     call: &'a crate::args::tuner::Call,
     sizes: &'a str,
-    output: &'a Output,
+    output: &'a Output<TextFormat>,
 }
 
 fn show_choices(asked: &Asked<'_>, view: TunerView, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -270,13 +270,11 @@ const fn detail(is_wide: bool) -> Detail {
     if is_wide { Detail::Wide } else { Detail::Short }
 }
 
-fn form(output: &Output, terminal: &Terminal, detail: Detail) -> Result<tier6::Form, Failure> {
+fn form(
+    output: &Output<TextFormat>,
+    terminal: &Terminal,
+    detail: Detail,
+) -> Result<tier6::Form, Failure> {
     let format = format(output)?;
-    if matches!(format, Format::Svg | Format::Html) {
-        return Err(Failure::Usage {
-            message: "the tuner's answers have no charts".to_owned(),
-            hint: Some("use table, json, csv or md".to_owned()),
-        });
-    }
     Ok(terminal.form(format, detail, output.output.as_deref()))
 }
