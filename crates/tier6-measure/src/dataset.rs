@@ -75,6 +75,11 @@ impl Dialect {
             Self::Osu => "osu",
         }
     }
+
+    /// Says whether the user may name the columns.
+    pub(crate) const fn is_mapped(self) -> bool {
+        matches!(self, Self::Tier6Csv | Self::ForeignCsv | Self::TextTable)
+    }
 }
 
 impl fmt::Display for Dialect {

@@ -73,6 +73,12 @@ pub enum ReadError {
         /// What the decoder said.
         message: String,
     },
+    /// The data is compressed in a way that is not undone here.
+    #[error("{format} data is not unpacked here")]
+    Packed {
+        /// `xz`, `bzip2` or `zip`.
+        format: &'static str,
+    },
     /// A document is larger than is held in memory.
     #[error("a {dialect} document of more than {} MiB is not read", DOCUMENT_BYTES_MAX >> 20)]
     TooLarge {
@@ -116,6 +122,9 @@ impl ReadError {
                  `--as DIALECT` forces one, `--map time_us=HEADER` names the columns of a CSV",
             ),
             Self::Compressed { .. } => Some("was the download or the copy complete?"),
+            Self::Packed { .. } => Some(
+                "tier6 reads .gz and .zst; unpack others first: `xz -dc FILE | tier6 analyze -`",
+            ),
             Self::TooLarge { .. } => {
                 Some("split the file, or give the text output of the benchmark")
             }
@@ -199,10 +208,21 @@ const AFTER_TEXT: [DocumentReader; 3] = [
 /// ```
 pub fn read(input: impl BufRead, options: &ReadOptions) -> Result<Parsed<Dataset>, ReadError> {
     let decoded = decode(input)?;
-    match document_reader(&decoded.head, options.dialect) {
-        Some(reader) => read_document(reader, decoded, options),
-        None => nccl_tests::read(decoded, options),
+    let mut parsed = match document_reader(&decoded.head, options.dialect) {
+        Some(reader) => read_document(reader, decoded, options)?,
+        None => nccl_tests::read(decoded, options)?,
+    };
+    let dialect = parsed.value.dialect;
+    if !options.columns.is_empty() && !dialect.is_mapped() {
+        parsed.warnings.push(Warning {
+            code: WarningCode::Unknown,
+            line: None,
+            message: format!(
+                "`--map` names columns of a CSV or a table; this is {dialect}, whose columns are known"
+            ),
+        });
     }
+    Ok(parsed)
 }
 
 /// Reads a whole text, whatever it holds: compression and encodings undone, what is not UTF-8

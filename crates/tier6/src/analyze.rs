@@ -113,7 +113,10 @@ impl Inputs {
                 (Ok(parsed), _) => inputs.read.push((file, parsed)),
                 (
                     Err(Error::Read {
-                        source: ReadError::NotRecognised { .. } | ReadError::Empty,
+                        source:
+                            ReadError::NotRecognised { .. }
+                            | ReadError::Packed { .. }
+                            | ReadError::Empty,
                         ..
                     }),
                     Input::Found(_),

@@ -1,7 +1,8 @@
 //! What stands before a benchmark's own text: tags of launchers, timestamps of log collectors,
 //! quotes of mail, bullets of Markdown, colours of terminals. Any of them, in any order.
 //!
-//! A number that starts a row is never taken for a tag: a tag ends with a bracket or a colon.
+//! A number that starts a row is never taken for a tag: a tag ends with a bracket, a colon or a bar,
+//! or stands before a whole row.
 
 use std::borrow::Cow;
 
@@ -42,9 +43,13 @@ fn strip_one(text: &str) -> Option<&str> {
         b'-' | b'*' | b'+' => text[1..].starts_with(' ').then(|| &text[2..]),
         b'0'..=b'9' => strip_task_number(text)
             .or_else(|| strip_timestamp(text))
+            .or_else(|| strip_line_number(text))
             .or_else(|| strip_label(text)),
-        b'<' | b'A'..=b'Z' => strip_stream_tag(text).or_else(|| strip_label(text)),
+        b'<' | b'A'..=b'Z' => strip_stream_tag(text)
+            .or_else(|| strip_syslog(text))
+            .or_else(|| strip_label(text)),
         b'a'..=b'z' => strip_container_stream(text).or_else(|| strip_label(text)),
+        b'.' | b'/' => strip_label(text),
         _ => None,
     }
 }
@@ -119,21 +124,66 @@ fn strip_container_stream(text: &str) -> Option<&str> {
         .find_map(|tag| text.strip_prefix(tag))
 }
 
-/// `worker-3: ` in front of a comment or of a row; elsewhere a word and a colon are a message.
+/// `Jul  8 15:41:05 node1 `, as syslog and journals write before the name of the program.
+fn strip_syslog(text: &str) -> Option<&str> {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let (month, rest) = text.split_once(' ')?;
+    let (day, rest) = rest.trim_start().split_once(' ')?;
+    let (time, rest) = rest.split_once(' ')?;
+    let (_host, rest) = rest.split_once(' ')?;
+    let is_two_digits = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
+    let is_date = MONTHS.contains(&month)
+        && day.parse::<u8>().is_ok()
+        && time.split(':').count() == 3
+        && time.split(':').all(is_two_digits);
+    is_date.then_some(rest)
+}
+
+/// The number and tab of `cat -n` in front of a comment or of a row.
+fn strip_line_number(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.strip_prefix('\t')?.trim_start();
+    is_ours(rest).then_some(rest)
+}
+
+/// `worker-3: `, `worker-3  | `, `slurmstepd[71]: `, `out.txt:`, `out.txt:12:` in front of a comment
+/// or of a row; elsewhere a word and a colon are a message.
 fn strip_label(text: &str) -> Option<&str> {
     let is_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/');
     let label = text.bytes().take_while(|b| is_name(b)).count();
-    let rest = text[label..].strip_prefix(": ")?.trim_start();
-    let mut words = rest.split_ascii_whitespace().take(3);
-    let mut starts = |class: fn(&char) -> bool| {
-        let word = words.next();
-        word.and_then(|word| word.chars().next())
-            .is_some_and(|c| class(&c))
+    let (label, rest) = text.split_at(label);
+    let rest = match rest.strip_prefix('[').and_then(|id| id.split_once(']')) {
+        Some((_, rest)) => rest,
+        None => rest,
     };
-    let digit: fn(&char) -> bool = char::is_ascii_digit;
-    let is_ours = rest.starts_with('#')
-        || (starts(digit) && starts(digit) && starts(char::is_ascii_lowercase));
-    is_ours.then_some(rest)
+    let rest = match rest.strip_prefix(':') {
+        // Numbers on both sides of a colon are a time of day.
+        Some(rest) if is_number(label) => rest,
+        Some(rest) => rest
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .strip_prefix(':')
+            .unwrap_or(rest),
+        None => rest.trim_start().strip_prefix('|')?,
+    };
+    let rest = rest.trim_start();
+    is_ours(rest).then_some(rest)
+}
+
+/// Says whether a comment or a row begins: a size, a count and a type.
+fn is_ours(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    let is_row = words.next().is_some_and(is_number)
+        && words.next().is_some_and(is_number)
+        && words
+            .next()
+            .is_some_and(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+    text.starts_with('#') || is_row
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Removes terminal control sequences (`ESC [ … letter`, `ESC ] … BEL`, `ESC` and one character)
@@ -145,7 +195,7 @@ fn plain_characters(line: &str) -> String {
         match character {
             '\u{1b}' => {}
             '\u{200b}' | '\u{feff}' => continue,
-            blank if blank.is_whitespace() => {
+            blank if blank.is_whitespace() && blank != '\t' => {
                 plain.push(' ');
                 continue;
             }
@@ -203,6 +253,13 @@ mod tests {
             "\u{1b}[0;32m",
             "[pod/launcher-x/main] ",
             "\u{1b}]0;title\u{7}0: \u{1b}[1m",
+            "launcher-1  | ",
+            "out.txt:",
+            "out.txt:12:",
+            "./logs/out.txt:7:    ",
+            "    12\t",
+            "Jul  8 15:41:05 node1 slurmstepd[71]: ",
+            "Jul 18 15:41:05 node1 bash: ",
         ] {
             check(&format!("{tag}{row}\u{1b}[0m  "), row);
             check(&format!("{tag}{row}   \r"), row);
@@ -221,6 +278,10 @@ mod tests {
         check("node2: Test NCCL failure", "node2: Test NCCL failure");
         check("[a", "[a");
         check("warning: 2 of 3 failed", "warning: 2 of 3 failed");
+        check("16\t4\tfloat\tsum", "16\t4\tfloat\tsum");
+        check("1024 | 256 | float", "1024 | 256 | float");
+        check("10:11:12 8 ranks", "10:11:12 8 ranks");
+        check("NCCL [0]: 1 2", "NCCL [0]: 1 2");
     }
 
     #[test]

@@ -36,7 +36,12 @@ pub(super) fn decode<'a>(input: impl BufRead + 'a) -> Result<Decoded<'a>, ReadEr
             let zstd = Named::new("zstd", ZstdFrames::new(input));
             Box::new(BufReader::with_capacity(BLOCK_BYTES, zstd))
         }
-        _ => Box::new(input),
+        magic => {
+            if let Some(format) = packed(magic) {
+                return Err(ReadError::Packed { format });
+            }
+            Box::new(input)
+        }
     };
     let (head, plain) = peek(plain, HEAD_BYTES)?;
     let Some(encoding) = Encoding::of(&head) else {
@@ -65,6 +70,16 @@ pub(super) fn decode<'a>(input: impl BufRead + 'a) -> Result<Decoded<'a>, ReadEr
         text: Box::new(text),
         repaired: encoding.order.map(ByteOrder::name),
     })
+}
+
+/// Names a compression that is not undone, by its magic number.
+const fn packed(magic: &[u8]) -> Option<&'static str> {
+    match magic {
+        [0xfd, b'7', b'z', b'X'] => Some("xz"),
+        [b'B', b'Z', b'h', b'1'..=b'9'] => Some("bzip2"),
+        [b'P', b'K', 3, 4] => Some("zip"),
+        _ => None,
+    }
 }
 
 /// Reads up to `bytes` and returns them with a source that still has them.

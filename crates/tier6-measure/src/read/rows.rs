@@ -122,10 +122,14 @@ fn drop_zero_sizes(rows: &mut Vec<Row>, warnings: &mut Vec<Warning>) {
     };
     let (line, all) = (first.line, rows.len());
     rows.retain(|row| row.bytes > 0);
+    let message = match all - rows.len() {
+        1 => "1 row of size 0 is left out".to_owned(),
+        many => format!("{many} rows of size 0 are left out"),
+    };
     warnings.push(Warning {
         code: WarningCode::ZeroSize,
         line: Some(line),
-        message: format!("{} rows of size 0 are left out", all - rows.len()),
+        message,
     });
 }
 

@@ -85,6 +85,40 @@ fn damage_and_emptiness_are_errors() {
 }
 
 #[test]
+fn other_compressions_are_named() {
+    for (magic, name) in [
+        (&b"\xfd7zXZ\0\0"[..], "xz"),
+        (b"BZh91AY&SY", "bzip2"),
+        (b"PK\x03\x04\x14\0", "zip"),
+    ] {
+        let error = try_parse(magic).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("{name} data is not unpacked here")
+        );
+        assert!(error.hint().unwrap().contains("unpack others first"));
+    }
+}
+
+#[test]
+fn columns_that_are_known_are_not_mapped() {
+    let options = ReadOptions {
+        columns: vec![("time_us".to_owned(), "Latency".to_owned())],
+        ..ReadOptions::default()
+    };
+    let parsed = read(table().as_bytes(), &options).unwrap();
+    assert_eq!(run(&parsed).rows, 4);
+    let said = parsed
+        .warnings
+        .iter()
+        .find(|w| w.message.contains("`--map`"));
+    assert_eq!(
+        said.unwrap().message,
+        "`--map` names columns of a CSV or a table; this is nccl-tests, whose columns are known"
+    );
+}
+
+#[test]
 fn a_line_without_end_is_skipped_in_bounded_memory() {
     let long = "x".repeat(3 << 20);
     let text = table().replace(&row(16), &format!("{long}\n{}", row(16)));
