@@ -28,7 +28,10 @@ pub enum ReadGraphError {
     #[error("failed to read the graph file as XML: {0}")]
     Xml(#[from] roxmltree::Error),
     /// The root element is something else: a topology, for example.
-    #[error("line 1: expected `<graphs>`, found `<{0}>`")]
+    #[error(
+        "line 1: expected `<graphs>`, found `<{0}>`; hint: NCCL writes graphs with \
+         `NCCL_GRAPH_DUMP_FILE`; a topology file holds none"
+    )]
     Root(String),
     /// An attribute is missing.
     #[error("line {line}: graph without `{name}`")]

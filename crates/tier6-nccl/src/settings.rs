@@ -6,6 +6,7 @@
 
 mod filter;
 mod limits;
+mod number;
 
 use crate::c_number::integer;
 use crate::release::{FilterSyntax, Release};
@@ -80,7 +81,7 @@ impl Settings {
     }
 
     /// Says what `release` makes of variables that do not do what they seem to: names that it
-    /// passes over, and variables that the tuner does not read.
+    /// passes over, numbers that it reads otherwise, and variables that the tuner does not read.
     pub fn doubts<'a>(
         env: impl IntoIterator<Item = (&'a str, &'a str)>,
         release: &Release,
@@ -93,10 +94,17 @@ impl Settings {
                     "{name}: NCCL {version} knows no `{unknown}` and passes over it"
                 ));
             }
-            if Self::unset(release).set(name, value, release) == Ok(Reading::Unread) {
-                doubts.push(format!(
-                    "{name}: the tuner does not read it; what it does to NCCL's search is not known"
-                ));
+            if Self::reads(name, release) {
+                doubts.extend(number::misread(name, value));
+            } else {
+                let capitals = name.to_ascii_uppercase();
+                doubts.push(if Self::reads(&capitals, release) {
+                    format!("{name}: NCCL does not read it; its name is {capitals}")
+                } else {
+                    format!(
+                        "{name}: the tuner does not read it; what it does to NCCL's search is not known"
+                    )
+                });
             }
         }
         doubts

@@ -100,6 +100,25 @@ fn what_a_variable_does_not_do_is_said() {
     assert!(doubts("2.24", "NCCL_ALGO", list).is_empty());
     assert!(doubts("2.22.3", "NCCL_PROTO", "^LL128").is_empty());
     assert!(doubts("2.30", "NCCL_MAX_NCHANNELS", "4").is_empty());
+    assert!(doubts("2.30", "NCCL_BUFFSIZE", "0x400000").is_empty());
+    assert!(doubts("2.30", "NCCL_THREAD_THRESHOLDS", "8 8 64").is_empty());
+    assert!(doubts("2.30", "NCCL_NTHREADS", "").is_empty());
+    assert_eq!(
+        doubts("2.30", "NCCL_NVLS_ENABLE", "true"),
+        ["NCCL_NVLS_ENABLE: NCCL reads `true` as 0"]
+    );
+    assert_eq!(
+        doubts("2.30", "NCCL_BUFFSIZE", "4M"),
+        ["NCCL_BUFFSIZE: NCCL reads `4M` as 4"]
+    );
+    assert_eq!(
+        doubts("2.30", "NCCL_NTHREADS", "100"),
+        ["NCCL_NTHREADS: 100 is no multiple of 32; NCCL takes the most threads instead"]
+    );
+    assert_eq!(
+        doubts("2.30", "nccl_algo", "ring"),
+        ["nccl_algo: NCCL does not read it; its name is NCCL_ALGO"]
+    );
     assert_eq!(
         doubts("2.30", "NCCL_ALGOO", "ring"),
         ["NCCL_ALGOO: the tuner does not read it; what it does to NCCL's search is not known"]

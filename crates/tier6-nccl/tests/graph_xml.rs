@@ -101,7 +101,8 @@ fn each_wrong_attribute_is_named_with_its_line() {
         read_graph_xml("<system version=\"1\"/>", Release::newest())
             .unwrap_err()
             .to_string(),
-        "line 1: expected `<graphs>`, found `<system>`"
+        "line 1: expected `<graphs>`, found `<system>`; hint: NCCL writes graphs with \
+         `NCCL_GRAPH_DUMP_FILE`; a topology file holds none"
     );
     assert!(
         read_graph_xml("Pattern 4", Release::newest())

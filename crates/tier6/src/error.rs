@@ -81,6 +81,14 @@ pub enum Error {
         /// What they hold instead, if anything.
         instead: Option<String>,
     },
+    /// A run moved wrong data: no time of it counts.
+    #[error("`{run}` moved wrong data{at}: nothing of it is used")]
+    WrongData {
+        /// The run.
+        run: String,
+        /// ` at 512 MiB, 1 GiB`; empty where only its footer tells.
+        at: String,
+    },
     /// Two runs have no series in common.
     #[error("nothing to compare: {0}")]
     NothingInCommon(String),
@@ -131,9 +139,22 @@ impl Error {
             Self::NothingMeasured { .. } | Self::NothingInCommon(_) | Self::Nothing { .. } => {
                 Exit::Nothing
             }
+            Self::WrongData { .. } => Exit::No,
             Self::Domain { .. } => Exit::Domain,
             Self::Write { .. } => Exit::Internal,
             Self::Usage { .. } => Exit::Usage,
+        }
+    }
+
+    /// Returns the exit code of a result beside which some inputs failed: wrong data weighs most.
+    pub fn exit_of(failures: &[Self], otherwise: Exit) -> Exit {
+        let exits = || failures.iter().map(Self::exit);
+        if exits().any(|exit| exit == Exit::No) {
+            Exit::No
+        } else if failures.is_empty() {
+            otherwise
+        } else {
+            Exit::Input
         }
     }
 
@@ -151,6 +172,9 @@ impl Error {
             Self::Read { source, .. } => source.hint().map(str::to_owned),
             Self::NoMatch { .. } => Some("check the path; `-` reads standard input".into()),
             Self::NothingMeasured { instead, .. } => instead.clone(),
+            Self::WrongData { .. } => {
+                Some("measure it again; `tier6 analyze` shows the run".into())
+            }
             Self::NothingInCommon(_) => {
                 Some("both runs need the same collective, rank count and placement".into())
             }

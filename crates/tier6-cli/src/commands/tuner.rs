@@ -115,11 +115,10 @@ fn audit(options: &Audit, terminal: &Terminal) -> Result<Exit, Failure> {
     }
     let text = tier6::render_audit(&report, form)?;
     terminal.deliver(&text, options.output.output.as_deref())?;
-    Ok(if failures.is_empty() {
-        tier6::audit_exit(&report)
-    } else {
-        Exit::Input
-    })
+    Ok(tier6::Error::exit_of(
+        &failures,
+        tier6::audit_exit(&report),
+    ))
 }
 
 fn config(options: &Config, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -164,11 +163,7 @@ fn config(options: &Config, terminal: &Terminal) -> Result<Exit, Failure> {
         tier6::write_file(path, &report.text)?;
         terminal.note(&format!("wrote {}", path.display()));
     }
-    Ok(if failures.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Input
-    })
+    Ok(tier6::Error::exit_of(&failures, Exit::Done))
 }
 
 fn diff(options: &Diff, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -196,9 +191,12 @@ fn diff(options: &Diff, terminal: &Terminal) -> Result<Exit, Failure> {
             .transpose()?,
     };
     let report = tier6::diff_tuners(&request)?;
-    for side in [&report.a, &report.b] {
-        tell_notes(&side.subject.notes, terminal);
-    }
+    // What holds for both sides is told once.
+    let mut notes = report.a.subject.notes.clone();
+    notes.extend(report.b.subject.notes.iter().cloned());
+    let mut told = std::collections::BTreeSet::new();
+    notes.retain(|note| told.insert(note.clone()));
+    tell_notes(&notes, terminal);
     let text = tier6::render_diff(&report, form)?;
     terminal.deliver(&text, options.output.output.as_deref())?;
     Ok(Exit::Done)

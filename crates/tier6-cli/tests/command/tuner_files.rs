@@ -87,6 +87,55 @@ fn config_writes_few_rows_that_lint_finds_clean() {
     );
 }
 
+/// A folder with the sweeps of the fixtures, and a run of Simple under the name of `file` that moved
+/// wrong data at its last size.
+fn sweep_with_wrong_data(file: &str) -> String {
+    let folder = scratch(file);
+    let source = fixtures().join("tuner/sweep");
+    for entry in fs::read_dir(&source).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
+    }
+    let good = fs::read_to_string(source.join("six_ring_simple.txt")).unwrap();
+    let row = good.lines().rfind(|line| line.contains("float")).unwrap();
+    let (before, after) = row.rsplit_once('0').unwrap();
+    let wrong = good.replace(row, &format!("{before}9{after}"));
+    fs::write(folder.join(file), wrong.replace("0 OK", "1 FAILED")).unwrap();
+    folder.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_run_that_moves_wrong_data_is_left_out() {
+    let sweep = sweep_with_wrong_data("bad_ring_simple.txt");
+    let left_out = "error: `bad_ring_simple` moved wrong data at ";
+    let said = tuner(&["config", &sweep, "--nodes", "1", "--format", "json"]).said();
+    assert_eq!(said.code, 10, "{}", said.stderr);
+    assert!(said.stderr.contains(left_out), "{}", said.stderr);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["plans"][0]["rows"].as_array().unwrap().len(), 2);
+    let reference = "communicator.json";
+    let said = tuner(&["audit", reference, &sweep, "--nccl", "2.27.7"]).said();
+    assert_eq!(said.code, 10, "{}", said.stderr);
+    assert!(said.stderr.contains(left_out), "{}", said.stderr);
+    assert!(said.stdout.contains("six_default"), "{}", said.stdout);
+    assert!(!said.stdout.contains("bad_ring_simple"), "{}", said.stdout);
+}
+
+#[test]
+fn wrong_data_is_the_reason_when_nothing_else_is_left() {
+    // Without Simple no known path is as fast as NCCL's own choice.
+    let sweep = sweep_with_wrong_data("six_ring_simple.txt");
+    let said = tuner(&["config", &sweep, "--nodes", "1"]).said();
+    assert_eq!(said.code, 10, "{}", said.stderr);
+    assert_eq!(said.stdout, "");
+    assert!(
+        said.stderr
+            .starts_with("error: `six_ring_simple` moved wrong data at "),
+        "{}",
+        said.stderr
+    );
+}
+
 #[test]
 fn config_never_overwrites_a_sweep() {
     let folder = scratch("keep");

@@ -3,12 +3,12 @@
 use super::choose::no_charts;
 use super::sweep::{ReadSweeps, read_sweeps};
 use super::{Tuner, chain, split_hint};
-use crate::{Error, Form, Progress};
+use crate::{Error, Exit, Form, Progress};
 use tier6_measure::ReadOptions;
 use tier6_nccl::{Dialect, LintContext, lint_config, read_config};
 use tier6_report::{ConfigReport, config_csv, config_json, config_markdown, config_table};
 use tier6_study::{
-    ConfigError, ConfigOptions, Ll128, config_from_sweeps, group_sweeps, write_plans,
+    ConfigError, ConfigOptions, Ll128, Sweep, config_from_sweeps, group_sweeps, write_plans,
 };
 
 /// What to make a file of.
@@ -39,8 +39,23 @@ pub fn make_config(
     progress: &mut dyn Progress,
 ) -> Result<(ConfigReport, Vec<Error>), Error> {
     let ReadSweeps {
-        sweeps, failures, ..
+        sweeps,
+        mut failures,
+        ..
     } = read_sweeps(request.files, &[], request.reading, progress)?;
+    match config_of(sweeps, request) {
+        Ok(report) => Ok((report, failures)),
+        // What is left may be too little only because of the run that was left out.
+        Err(error) => {
+            let wrong = failures
+                .iter()
+                .position(|failure| failure.exit() == Exit::No);
+            Err(wrong.map_or(error, |at| failures.swap_remove(at)))
+        }
+    }
+}
+
+fn config_of(sweeps: Vec<Sweep>, request: &ConfigRequest<'_>) -> Result<ConfigReport, Error> {
     let table = request.tuner.map(|tuner| &tuner.table);
     let options = ConfigOptions {
         table,
@@ -86,15 +101,14 @@ pub fn make_config(
         release: None,
         variables: Vec::new(),
     };
-    let report = ConfigReport {
+    Ok(ConfigReport {
         dialect: request.dialect,
         findings: lint_config(&written, &context),
         rules: written.rules.len(),
         plans,
         text,
         notes,
-    };
-    Ok((report, failures))
+    })
 }
 
 fn no_rows(error: &ConfigError) -> Error {

@@ -367,7 +367,7 @@ fn identify(
                 let asked = release.version();
                 let mut notes = doubts(request, release);
                 notes.push(format!(
-                    "the log names no version; its tables are those of NCCL {asked}"
+                    "the log names no version; the newest release with its tables is NCCL {asked}"
                 ));
                 let chosen = Chosen {
                     asked,

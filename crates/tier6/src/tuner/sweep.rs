@@ -7,9 +7,12 @@
 use super::{chain, split_hint};
 use crate::input::{self, Input, facts_of};
 use crate::text::read_text;
-use crate::{Error, Progress};
+use crate::{Bytes, Error, Progress};
+use std::collections::BTreeSet;
 use tier6_fit::{AnalysisOptions, analyze_run};
-use tier6_measure::{Dataset, LibraryVersion, Parsed, ReadError, ReadOptions, Run, Selection};
+use tier6_measure::{
+    Correctness, Dataset, LibraryVersion, Parsed, ReadError, ReadOptions, Run, Selection,
+};
 use tier6_study::{Forced, ForcedError, Sweep, read_performance_csv, sweeps_of_run};
 
 /// Sweeps, and the inputs that could not be read.
@@ -46,7 +49,8 @@ pub(super) fn read_sweeps(
             // A folder brings other files along.
             (
                 Err(Error::Read {
-                    source: ReadError::NotRecognised { .. } | ReadError::Empty,
+                    source:
+                        ReadError::NotRecognised { .. } | ReadError::Packed { .. } | ReadError::Empty,
                     ..
                 }),
                 Input::Found(_),
@@ -104,8 +108,12 @@ impl ReadSweeps {
             if analyses.is_empty() {
                 continue;
             }
-            let forced = forced(file, run).map_err(|error| malformed(&error))?;
             let label = label(file, index, dataset.runs.len());
+            if run.correctness() == Correctness::Failed {
+                self.failures.push(wrong_data(label, run));
+                continue;
+            }
+            let forced = forced(file, run).map_err(|error| malformed(&error))?;
             let sweeps =
                 sweeps_of_run(&label, forced, &analyses).map_err(|error| malformed(&error))?;
             self.sweeps.extend(sweeps);
@@ -116,6 +124,20 @@ impl ReadSweeps {
         }
         Ok(())
     }
+}
+
+/// Says which run moved wrong data, and at which sizes: a path that does is not fast at any.
+fn wrong_data(run: String, measured: &Run) -> Error {
+    let points = measured.series.iter().flat_map(|series| &series.points);
+    let wrong = points.filter(|point| point.samples.iter().any(|sample| sample.wrong.is_wrong()));
+    let sizes: BTreeSet<Bytes> = wrong.map(|point| point.bytes).collect();
+    let sizes: Vec<String> = sizes.iter().map(Bytes::to_string).collect();
+    let at = match sizes.as_slice() {
+        [] => String::new(),
+        [first, _, _, _, .., last] => format!(" at {} sizes, {first} to {last}", sizes.len()),
+        few => format!(" at {}", few.join(", ")),
+    };
+    Error::WrongData { run, at }
 }
 
 fn label(file: &Input, run: usize, runs: usize) -> String {
