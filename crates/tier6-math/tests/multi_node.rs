@@ -130,6 +130,32 @@ fn hierarchies_are_sums_or_maxima_of_their_stages() {
     assert!((serial / by_hand - 1.0).abs() < 1e-9, "{serial} {by_hand}");
 }
 
+/// (F - f) M / o of FACTS B.1: with 16 times the bytes 4 times the pieces.
+#[test]
+fn pieces_that_stand_for_full_overlap_grow_with_the_root_of_the_message() {
+    let topology = h100(2);
+    let hierarchical = |overlap| {
+        let change = |parameters: &mut Parameters| parameters.overlap = overlap;
+        plan(
+            &topology,
+            Collective::AllReduce,
+            Algorithm::Hierarchical,
+            change,
+        )
+    };
+    let full = hierarchical(Overlap::Full);
+    let pieces = |bytes: u64| full.stage_pieces(Bytes::new(bytes), u32::MAX).unwrap();
+    assert_eq!(pieces(64 << 10), 1);
+    let (some, many) = (pieces(1 << 30), pieces(16 << 30));
+    assert!(some > 8 && many.abs_diff(4 * some) <= 4, "{some} {many}");
+    assert_eq!(full.stage_pieces(Bytes::new(16 << 30), 8), Some(8));
+    // Stages are the same, however they follow each other.
+    let serial = hierarchical(Overlap::Serial);
+    assert_eq!(serial.stage_pieces(Bytes::new(1 << 30), 64), Some(some));
+    let ring = plan(&topology, Collective::AllReduce, Algorithm::Ring, |_| {});
+    assert_eq!(ring.stage_pieces(Bytes::new(1 << 30), 64), None);
+}
+
 #[test]
 fn nvls_trees_are_their_closed_form() {
     for nodes in [2, 4, 8] {
