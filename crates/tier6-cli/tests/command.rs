@@ -23,6 +23,8 @@ mod simulate_auto;
 mod simulate_beside;
 #[path = "command/simulate_deadlock.rs"]
 mod simulate_deadlock;
+#[path = "command/simulate_hints.rs"]
+mod simulate_hints;
 #[path = "command/simulate_stops.rs"]
 mod simulate_stops;
 #[path = "command/streams.rs"]

@@ -98,7 +98,7 @@ mod topology;
 pub use catalog::{Catalog, catalog};
 pub use constant::{Constant, Efficiency, Evidence, Provenance};
 pub use error::{SystemError, SystemProblem};
-pub use place::{Place, Spelled};
+pub use place::{Place, Spelled, place_of_key};
 pub use preset::{Preset, UnknownPresetError, preset, presets};
 pub use spec::g5::{
     AckMergeSpec, ArbiterSpec, ByteCounterSpec, CdmaSpec, ChannelsSpec, CreditScopeSpec,

@@ -2,6 +2,7 @@
 //! the line.
 
 use std::fmt;
+use toml::de::{DeTable, DeValue};
 
 /// A line and a column, both from 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +31,25 @@ impl Place {
             column: count(column),
         }
     }
+}
+
+/// Returns where a dotted key of a TOML text stands, `g5.rc_link.window`, or the innermost table
+/// around it that is there; `None` when not even the first part is.
+pub fn place_of_key(text: &str, key: &str) -> Option<Place> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut found = None;
+    for part in key.split('.') {
+        let Some((name, value)) = table.get_key_value(part) else {
+            break;
+        };
+        found = Some(Place::of(text, name.span().start));
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => break,
+        }
+    }
+    found
 }
 
 impl fmt::Display for Place {
@@ -70,6 +90,17 @@ impl From<&str> for Spelled<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_is_found_or_the_table_around_it() {
+        let text = "name = \"x\"\n\n[g5.rc_link]\nwindow = 4\n[g5.switch]\npfc = { reserve = 1 }\n";
+        let line = |key| place_of_key(text, key).map(|place| place.line);
+        assert_eq!(line("g5.rc_link.window"), Some(4));
+        assert_eq!(line("g5.switch.pfc.reserve"), Some(6));
+        assert_eq!(line("g5.rc_link.credits.count"), Some(3));
+        assert_eq!(line("links.wire"), None);
+        assert_eq!(place_of_key("= no TOML", "name"), None);
+    }
 
     #[test]
     fn places_count_lines_and_characters_from_one() {

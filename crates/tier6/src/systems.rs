@@ -7,7 +7,10 @@ use tier6_report::{
     ListedSystem, SystemReport, system_csv, system_json, system_markdown, system_table,
     systems_csv, systems_json, systems_markdown, systems_table,
 };
-use tier6_system::{FabricSpec, SystemError, SystemSpec, Topology, preset, presets};
+use tier6_system::{FabricSpec, SystemError, SystemSpec, Topology, place_of_key, preset, presets};
+
+/// The source of systems that come with the program.
+const PRESET: &str = "preset";
 
 /// A system as written, with what is known of its text.
 #[derive(Debug, Clone)]
@@ -27,7 +30,7 @@ impl LoadedSystem {
         let known = presets().iter().find(|known| known.name == argument);
         if let Some(known) = known {
             return Ok(Self {
-                source: "preset".to_owned(),
+                source: PRESET.to_owned(),
                 text: known.text.to_owned(),
                 spec: known.spec(),
             });
@@ -43,6 +46,14 @@ impl LoadedSystem {
             text,
             spec,
         })
+    }
+
+    /// Says where a key of the system is written, or the table around it; of a preset its name.
+    pub(crate) fn place_of(&self, key: &str) -> String {
+        match place_of_key(&self.text, key) {
+            Some(place) if self.source != PRESET => format!("`{}`: {place}", self.source),
+            Some(_) | None => format!("`{}`", self.spec.name),
+        }
     }
 
     /// Whether the system is one ring of chips in natural order, which any number can form.

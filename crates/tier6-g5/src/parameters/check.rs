@@ -12,10 +12,12 @@ use crate::paxi::CLASSES;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ParameterError {
     /// A count that must be one or more.
-    #[error("`{0}` is zero")]
+    #[error("`{0}` is zero; hint: give one or more, or leave the key out for the usual value")]
     Zero(&'static str),
     /// A number outside its range.
-    #[error("`{name}` is {value}, expected {expected}")]
+    #[error(
+        "`{name}` is {value}, expected {expected}; hint: a key that is left out has the usual value"
+    )]
     Range {
         /// The parameter.
         name: &'static str,
@@ -26,7 +28,8 @@ pub enum ParameterError {
     },
     /// Sequence numbers that cannot tell the frames of a window apart.
     #[error(
-        "a window of {window} frames needs more than {bits}-bit sequence numbers (at most {limit})"
+        "a window of {window} frames needs more than {bits}-bit sequence numbers (at most {limit}); hint: \
+         a smaller `window`, or more `sequence_bits`"
     )]
     Window {
         /// Frames.
@@ -37,7 +40,10 @@ pub enum ParameterError {
         limit: u32,
     },
     /// Fewer credits than one frame takes: nothing would ever be sent.
-    #[error("a frame of {frame} bytes takes {needed} credits of {unit} bytes, there are {count}")]
+    #[error(
+        "a frame of {frame} bytes takes {needed} credits of {unit} bytes, there are {count}; hint: a \
+         `count` of at least {needed}, or a larger `unit`"
+    )]
     CreditsBelowFrame {
         /// Bytes of a full frame.
         frame: u32,
@@ -50,17 +56,34 @@ pub enum ParameterError {
     },
     /// Congestion control that lives on marks, without the header that carries them.
     #[error(
-        "ECN needs an IP header: DCQCN cannot run with compressed headers (hint: use full headers, or rely on credits and pause frames)"
+        "ECN needs an IP header: DCQCN cannot run with compressed headers; hint: use full headers, or rely on \
+         credits and pause frames"
     )]
     MarksWithoutIp,
     /// Headroom that does not fit the buffer.
-    #[error("a switch buffer of {buffer} bytes holds no pause headroom of {headroom} bytes")]
+    #[error(
+        "a switch buffer of {buffer} bytes holds no pause headroom of {headroom} bytes; hint: a larger \
+         `buffer`, a smaller `headroom` in `[g5.switch.pfc]`, or `enabled = false` there"
+    )]
     Headroom {
         /// Bytes of the buffer.
         buffer: u64,
         /// Bytes of one port's headroom.
         headroom: u64,
     },
+}
+
+impl ParameterError {
+    /// Returns the key of `[g5]` in a system file that says so.
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Zero(name) | Self::Range { name, .. } => name,
+            Self::Window { .. } => "rc_link.window",
+            Self::CreditsBelowFrame { .. } => "rc_link.credits.count",
+            Self::MarksWithoutIp => "rc_link.headers",
+            Self::Headroom { .. } => "switch.buffer",
+        }
+    }
 }
 
 fn positive(name: &'static str, value: u64) -> Result<(), ParameterError> {
@@ -193,7 +216,7 @@ impl Channels {
             Arbiter::Strict => Ok(()),
             Arbiter::Weighted(weights) => weights
                 .iter()
-                .try_for_each(|weight| positive("rc_link.channels: a weight", (*weight).into())),
+                .try_for_each(|weight| positive("rc_link.channels.weights", (*weight).into())),
         }
     }
 }
@@ -201,27 +224,27 @@ impl Channels {
 impl SwitchQueue {
     fn check(&self) -> Result<(), ParameterError> {
         within(
-            "queue.dynamic_threshold",
+            "switch.threshold",
             self.dynamic_threshold,
             |share| share > 0.0 && share.is_finite(),
             "above 0",
         )?;
         if let Some(ecn) = self.ecn {
             within(
-                "queue.ecn.curve.p_max",
+                "switch.ecn.p_max",
                 ecn.curve.p_max,
                 |share| (0.0..=1.0).contains(&share),
                 "0 to 1",
             )?;
             within(
-                "queue.ecn.curve.k_max",
+                "switch.ecn.k_max",
                 ecn.curve.k_max as f64,
                 |bytes| bytes >= ecn.curve.k_min as f64,
                 "`k_min` or more",
             )?;
         }
         match (self.buffer, self.pfc) {
-            (Some(0), _) => Err(ParameterError::Zero("queue.buffer")),
+            (Some(0), _) => Err(ParameterError::Zero("switch.buffer")),
             (Some(buffer), Some(pfc)) if pfc.headroom >= buffer => Err(ParameterError::Headroom {
                 buffer,
                 headroom: pfc.headroom,

@@ -103,7 +103,8 @@ fn share_of(text: &str, share: &str) -> Result<f64, Error> {
 
 fn time(text: &str, time: &str) -> Result<SimTime, Error> {
     let read = time.parse::<Micros>();
-    let time = read.map_err(|error| wrong(text, &error.to_string(), String::new()))?;
+    let hint = "a time behind the last colon, as in `late-rank=3:100us`".to_owned();
+    let time = read.map_err(|error| wrong(text, &error.to_string(), hint))?;
     Ok(time.into())
 }
 
@@ -138,7 +139,7 @@ fn find(text: &str, name: &str, link_names: &[String]) -> Result<Vec<LinkId>, Er
 fn wrong(text: &str, what: &str, hint: String) -> Error {
     Error::Usage {
         message: format!("`--fault {text}`: {what}"),
-        hint: (!hint.is_empty()).then_some(hint),
+        hint: Some(hint),
     }
 }
 
@@ -207,6 +208,7 @@ mod tests {
             ("slow-lnik=chip0-hub:50%", "did you mean `slow-link`?"),
             ("late-rank=x:1us", "the number of a rank"),
             ("late-rank=3:soon", "expected a time"),
+            ("failed-link=chip0-hub:soon", "a time behind the last colon"),
             ("loss=", "0 to 1"),
             ("", "one of slow-link"),
         ] {

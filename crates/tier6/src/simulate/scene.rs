@@ -106,9 +106,9 @@ impl<'a> Scene<'a> {
         let parameters = G5Parameters::of(&site.topology);
         parameters.check().map_err(|error| {
             let (message, hint) = split_hint(&error.to_string());
-            let table = format!("`[g5]` of `{}`", site.topology.name());
+            let key = format!("g5.{}", error.key());
             Error::Domain {
-                message: format!("{table}: {message}"),
+                message: format!("{}: `[g5]`: {message}", site.system.place_of(&key)),
                 hint,
             }
         })?;

@@ -14,6 +14,14 @@ use tier6_units::{Bytes, Micros};
 const PACKET_MAX: u64 = 1 << 20;
 
 pub(super) fn read_g5(value: &Value<'_>) -> Result<G5Spec, SystemError> {
+    read_layers(value).map_err(|error| match error.hint {
+        Some(_) => error,
+        // Every key may be left out.
+        None => error.hint("a key that is left out has the engine's usual value"),
+    })
+}
+
+fn read_layers(value: &Value<'_>) -> Result<G5Spec, SystemError> {
     let table = value.table(&[
         "enabled", "cdma", "memory", "paxi", "rc_link", "ll", "ll128", "switch", "paths", "dcqcn",
     ])?;
