@@ -25,6 +25,8 @@ mod simulate_beside;
 mod simulate_deadlock;
 #[path = "command/simulate_hints.rs"]
 mod simulate_hints;
+#[path = "command/simulate_layout.rs"]
+mod simulate_layout;
 #[path = "command/simulate_stops.rs"]
 mod simulate_stops;
 #[path = "command/streams.rs"]
