@@ -138,7 +138,8 @@ fn channels_over_direct_links_agree_for_any_number_of_nodes() {
         let topology = topology(name, nodes);
         for algorithm in [Algorithm::Ring, Algorithm::Tree, Algorithm::Hierarchical] {
             let ratios = ratios(&topology, &assumed(&topology), collective, algorithm).unwrap();
-            // Over an odd number of nodes a ring changes its rail once: on DGX-1 between sockets.
+            // Over an odd number of nodes a ring changes its rail once. On DGX-1 what does so leaves by
+            // the NIC of the rail that it goes to, which then sends twice its part.
             let (least, most) = match algorithm {
                 Algorithm::Ring if nodes % 2 == 1 => (0.5, 2.0),
                 _ => band(collective, algorithm, true),
