@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use tier6_collective::{Algorithm, Collective, Path, Protocol};
 use tier6_fit::{
-    AnalysisOptions, CompareOptions, ComparedRun, Exclusion, Loss, SeriesAnalysis, Verdict,
-    analyze, analyze_run, compare, fit_range,
+    AnalysisOptions, CompareOptions, ComparedRun, Exclusion, Finding, Loss, SeriesAnalysis,
+    Verdict, analyze, analyze_run, compare, fit_range,
 };
 use tier6_measure::{
     Correctness, Placement, Point, PublishedStats, Ranks, Run, RunEnd, RunSetup, Sample, Selection,
@@ -124,6 +124,13 @@ fn constant_and_falling_times_give_no_bandwidth() {
             .regions
             .latency
             .is_some_and(|region| region.last.get() == 1 << 11)
+    );
+    let said = |finding: &&Finding| finding.code == "latency-region";
+    let said = constant.findings.iter().find(said).unwrap();
+    assert!(
+        said.message.starts_with("1 B to 2 KiB all take 20.0 us: "),
+        "{}",
+        said.message
     );
 }
 

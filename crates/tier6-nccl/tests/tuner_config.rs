@@ -194,6 +194,25 @@ fn with_catch_alls(rows: &str) -> String {
 }
 
 #[test]
+fn an_unknown_name_comes_with_the_known_ones() {
+    let hint = |algorithm: &str| {
+        let text = with_catch_alls(&format!(
+            "allreduce,{ALL_SIZES},{algorithm},simple,0,-1,-1\n"
+        ));
+        let config = read_config(&text, Dialect::NvidiaExample);
+        let message = config.findings[0].message.clone();
+        message.split_once("; hint: ").unwrap().1.to_owned()
+    };
+    assert_eq!(hint("Ring"), "write `ring`");
+    assert_eq!(hint("nvlstree"), "write `nvls_tree`");
+    assert_eq!(hint("COLLNET-DIRECT"), "write `collnet_direct`");
+    assert_eq!(
+        hint("rnig"),
+        "one of tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat"
+    );
+}
+
+#[test]
 fn every_trap_of_nvidias_example_has_its_code() {
     let check = |rows: &str, expect: &[(u64, &str)]| {
         let text = with_catch_alls(rows);

@@ -9,6 +9,7 @@ mod markdown;
 mod summary;
 mod svg;
 mod table;
+mod warning_group;
 
 pub(crate) use json::{ends, pretty};
 pub(crate) use summary::{ShownFits, configuration, shown_fits};

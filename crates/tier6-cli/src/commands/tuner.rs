@@ -115,10 +115,7 @@ fn audit(options: &Audit, terminal: &Terminal) -> Result<Exit, Failure> {
     }
     let text = tier6::render_audit(&report, form)?;
     terminal.deliver(&text, options.output.output.as_deref())?;
-    Ok(tier6::Error::exit_of(
-        &failures,
-        tier6::audit_exit(&report),
-    ))
+    Ok(tier6::Error::exit_of(&failures, tier6::audit_exit(&report)))
 }
 
 fn config(options: &Config, terminal: &Terminal) -> Result<Exit, Failure> {

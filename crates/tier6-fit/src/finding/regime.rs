@@ -80,15 +80,19 @@ fn cliff_finding(cliff: &Cliff, analysis: &SeriesAnalysis) -> Finding {
 
 fn latency_region(analysis: &SeriesAnalysis) -> Option<Finding> {
     let region = analysis.regions.latency?;
+    let (low, high) = (region.low.get(), region.high.get());
+    let (low, high) = (format!("{low:.1}"), format!("{high:.1}"));
+    let span = if low == high {
+        low
+    } else {
+        format!("{low} to {high}")
+    };
     Some(note(
         "latency-region",
         format!(
-            "{} to {} all take {:.1} to {:.1} us: a fixed cost; the bandwidth column is small there \
+            "{} to {} all take {span} us: a fixed cost; the bandwidth column is small there \
              because the message is, and says nothing about the link",
-            region.first,
-            region.last,
-            region.low.get(),
-            region.high.get()
+            region.first, region.last,
         ),
     ))
 }

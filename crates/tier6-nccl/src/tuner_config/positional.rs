@@ -128,14 +128,10 @@ impl Reader<'_> {
     }
 
     fn understand(&mut self, fields: &[&str]) -> Option<TunerRule> {
-        let collective = self.name(
-            fields[0],
-            "collective",
-            collective,
-            NcclCollective::AllReduce,
-        );
-        let algorithm = self.name(fields[3], "algorithm", algorithm, NcclAlgorithm::Ring);
-        let protocol = self.name(fields[4], "protocol", protocol, Protocol::Simple);
+        let all_reduce = NcclCollective::AllReduce;
+        let collective = self.name(fields[0], "collective", &collectives(), all_reduce);
+        let algorithm = self.name(fields[3], "algorithm", &algorithms(), NcclAlgorithm::Ring);
+        let protocol = self.name(fields[4], "protocol", &protocols(), Protocol::Simple);
         let numbers = [
             (1, "minBytes"),
             (2, "maxBytes"),
@@ -179,17 +175,26 @@ impl Reader<'_> {
         &mut self,
         field: &str,
         what: &str,
-        known: fn(&str) -> Option<T>,
+        names: &[(&'static str, T)],
         fallback: T,
     ) -> Option<T> {
-        if let Some(value) = known(field) {
+        if let Some(value) = meaning(names, field) {
             return Some(value);
         }
         let lower = field.to_ascii_lowercase();
-        let (code, hint) = if known(&lower).is_some() {
-            (RuleCode::UpperCase, format!("; hint: write `{lower}`"))
+        let code = if meaning(names, &lower).is_some() {
+            RuleCode::UpperCase
         } else {
-            (RuleCode::UnknownName, String::new())
+            RuleCode::UnknownName
+        };
+        let meant = names
+            .iter()
+            .find(|(name, _)| letters(name) == letters(&lower));
+        let hint = if let Some((name, _)) = meant {
+            format!("write `{name}`")
+        } else {
+            let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+            format!("one of {}", names.join(", "))
         };
         let (effect, value) = match self.dialect {
             Dialect::NvidiaExample => {
@@ -205,7 +210,10 @@ impl Reader<'_> {
             }
             Dialect::Rccl | Dialect::NcclxCsv => ("the plug-in skips the line".to_owned(), None),
         };
-        let message = format!("unknown {what} `{}`; {effect}{hint}", field.escape_debug());
+        let message = format!(
+            "unknown {what} `{}`; {effect}; hint: {hint}",
+            field.escape_debug()
+        );
         self.find(code, Severity::Error, message);
         value
     }
@@ -253,22 +261,38 @@ impl Reader<'_> {
 }
 
 /// The names are exact, in lower case.
-pub(super) fn collective(name: &str) -> Option<NcclCollective> {
-    NcclCollective::ALL
-        .into_iter()
-        .find(|collective| collective.plain_name() == name)
+fn collectives() -> [(&'static str, NcclCollective); 5] {
+    NcclCollective::ALL.map(|collective| (collective.plain_name(), collective))
 }
 
 /// The names are exact, in lower case, with separators.
-pub(super) fn algorithm(name: &str) -> Option<NcclAlgorithm> {
-    NcclAlgorithm::ALL
-        .into_iter()
-        .find(|&algorithm| Algorithm::from(algorithm).name() == name)
+fn algorithms() -> [(&'static str, NcclAlgorithm); 7] {
+    NcclAlgorithm::ALL.map(|algorithm| (Algorithm::from(algorithm).name(), algorithm))
 }
 
 /// The names are exact, in lower case.
+fn protocols() -> [(&'static str, Protocol); 3] {
+    Protocol::ALL.map(|protocol| (protocol.name(), protocol))
+}
+
+pub(super) fn collective(name: &str) -> Option<NcclCollective> {
+    meaning(&collectives(), name)
+}
+
+pub(super) fn algorithm(name: &str) -> Option<NcclAlgorithm> {
+    meaning(&algorithms(), name)
+}
+
 pub(super) fn protocol(name: &str) -> Option<Protocol> {
-    Protocol::ALL
-        .into_iter()
-        .find(|protocol| protocol.name() == name)
+    meaning(&protocols(), name)
+}
+
+fn meaning<T: Copy>(names: &[(&'static str, T)], name: &str) -> Option<T> {
+    let found = names.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value)
+}
+
+/// Returns a name without its separators: `nvlstree` and `nvls-tree` are meant for `nvls_tree`.
+fn letters(name: &str) -> String {
+    name.replace(['_', '-', ' '], "")
 }

@@ -1,10 +1,11 @@
 //! GitHub's Markdown: for issues, pull requests and wikis.
 
+use super::grids;
 use super::summary::{
     TOGETHER, facts, failure, has_lines, identity, patterns, reservations, run_state, source,
     switches,
 };
-use super::{grids, summary};
+use super::warning_group::warning_groups;
 use crate::grid::{Columns, markdown_text};
 use crate::report::{AnalysisReport, SeriesReport};
 use crate::style::{Charset, Detail};
@@ -103,9 +104,9 @@ fn push_list(out: &mut String, title: &str, entries: impl Iterator<Item = String
 
 fn push_warnings(out: &mut String, report: &AnalysisReport) {
     let entries = report.inputs.iter().flat_map(|input| {
-        summary::warning_groups(input)
+        warning_groups(input)
             .into_iter()
-            .map(|(code, text)| format!("{}: {text} ({code})", input.path))
+            .map(|group| format!("{}: {} ({})", input.path, group.text, group.code))
     });
     push_list(out, "Warnings", entries);
 }

@@ -1,14 +1,14 @@
 //! What every format says of a series in words: who it is, what stands out, what the models
 //! are worth.
 
+use crate::naming;
 use crate::number::{count, fixed, significant};
-use crate::report::{AnalysisReport, InputReport, RunReport, SeriesReport, Status};
+use crate::report::{AnalysisReport, RunReport, SeriesReport, Status};
 use crate::style::Tone;
-use crate::{naming, number};
 use tier6_fit::{
     Basis, Exclusion, Fit, FitLabel, Loss, Pattern, PointSummary, SeriesAnalysis, Severity, Verdict,
 };
-use tier6_measure::{Correctness, RunEnd, Warning, WarningCode};
+use tier6_measure::{Correctness, RunEnd};
 use tier6_units::{Bytes, GbPerSec};
 
 /// The fits of one loss: the segments in order of size, the ranges that someone asked for, and
@@ -328,9 +328,10 @@ fn model_fact(analysis: &SeriesAnalysis, loss: Loss) -> Option<Fact> {
             .iter()
             .filter_map(|fit| fit.mape_pct)
             .filter(|error| error.is_finite());
-        errors
-            .reduce(f64::max)
-            .map(|error| format!("{} %", significant(error, 2)))
+        errors.reduce(f64::max).map(|error| match error {
+            small if small < 0.1 => format!("{} %", fixed(small, 2)),
+            _ => format!("{} %", significant(error, 2)),
+        })
     };
     let segmented = worst(&shown.segments).map(|mape| format!("MAPE up to {mape}"));
     let single = shown
@@ -409,47 +410,6 @@ pub(crate) fn reasons(analysis: &SeriesAnalysis) -> Vec<String> {
         format!("{label}, {} loss: {}", fit.loss, fit.why)
     })
     .collect()
-}
-
-/// Returns the warnings of an input, one entry per code: how often, where, and the first text.
-pub(crate) fn warning_groups(input: &InputReport) -> Vec<(WarningCode, String)> {
-    let mut codes: Vec<WarningCode> = Vec::new();
-    for warning in &input.warnings {
-        if !codes.contains(&warning.code) {
-            codes.push(warning.code);
-        }
-    }
-    let group = |code: WarningCode| {
-        let all: Vec<&Warning> = input.warnings.iter().filter(|w| w.code == code).collect();
-        (code, warning_group(&all))
-    };
-    codes.into_iter().map(group).collect()
-}
-
-/// How many line numbers a summary of warnings names.
-const LINES_MAX: usize = 6;
-
-fn warning_group(warnings: &[&Warning]) -> String {
-    let first = &warnings[0].message;
-    let lines: Vec<String> = warnings
-        .iter()
-        .filter_map(|w| Some(w.line?.to_string()))
-        .collect();
-    let places = match lines.len() {
-        0 => String::new(),
-        1 => format!("line {}: ", lines[0]),
-        n if n <= LINES_MAX => format!("lines {}: ", lines.join(", ")),
-        n => format!(
-            "lines {} and {} more: ",
-            lines[..LINES_MAX].join(", "),
-            n - LINES_MAX
-        ),
-    };
-    let more = match warnings.iter().filter(|w| w.message != *first).count() {
-        0 => String::new(),
-        n => format!(" (and {} that differ)", number::count(n, "message")),
-    };
-    format!("{places}{first}{more}")
 }
 
 /// Returns what a reader should know of a point.

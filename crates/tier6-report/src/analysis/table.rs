@@ -3,8 +3,9 @@
 use super::grids;
 use super::summary::{
     TOGETHER, facts, failure, has_lines, identity, patterns, reasons, reservations, run_state,
-    severity_tone, source, switches, warning_groups,
+    severity_tone, source, switches,
 };
+use super::warning_group::warning_groups;
 use crate::flow::{flow, push_sentence};
 use crate::grid::terminal_text;
 use crate::number::count;
@@ -173,13 +174,9 @@ fn push_warnings(out: &mut String, report: &AnalysisReport, style: Style) {
             "\n{}\n",
             style.paint(Tone::Strong, &terminal_text(&title))
         );
-        for (code, text) in warning_groups(input) {
-            let n = input
-                .warnings
-                .iter()
-                .filter(|warning| warning.code == code)
-                .count();
-            push_sentence(out, (&format!("{code} x{n}"), Tone::Caution), &text, style);
+        for group in warning_groups(input) {
+            let head = format!("{} x{}", group.code, group.count);
+            push_sentence(out, (&head, Tone::Caution), &group.text, style);
         }
     }
 }
