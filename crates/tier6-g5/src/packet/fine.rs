@@ -39,7 +39,13 @@ impl Fine {
     pub(crate) const LEAST: Self = Self(1);
 
     pub(crate) fn times(self, count: u32) -> Self {
-        Self(self.0 * u128::from(count)).min(Self::NEVER)
+        // Packets that go one by one need no multiplication.
+        let span = match count {
+            0 => 0,
+            1 => self.0,
+            count => self.0 * u128::from(count),
+        };
+        Self(span).min(Self::NEVER)
     }
 
     pub(crate) const fn saturating_sub(self, other: Self) -> Self {

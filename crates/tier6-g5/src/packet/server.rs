@@ -120,14 +120,18 @@ impl Server {
 
     /// Begins to serve a row of packets.
     pub(crate) fn serve(&mut self, row: Serving, flight: &Flight) {
-        let row_bytes = flight.bytes(row.first, row.count);
-        let (payload, wire) = row_bytes;
-        self.tally.busy += Fine::of(row.byte, wire);
+        let (payload, wire) = flight.bytes(row.first, row.count);
+        let busy = Fine::of(row.byte, wire);
+        self.tally.busy += busy;
         self.tally.packets += u64::from(row.count);
         self.tally.payload_bytes += payload;
         self.tally.wire_bytes += wire;
-        let last = flight.wire(row.first + row.count - 1);
-        self.free = row.start + row.gap.times(row.count - 1) + Fine::of(row.byte, last);
+        self.free = if row.count == 1 {
+            row.start + busy
+        } else {
+            let last = flight.wire(row.first + row.count - 1);
+            row.start + row.gap.times(row.count - 1) + Fine::of(row.byte, last)
+        };
         self.serving = Some(row);
     }
 

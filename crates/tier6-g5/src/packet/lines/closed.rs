@@ -41,12 +41,16 @@ impl Lines {
 
     /// Closes the loop if it was asked for: from now on every packet is handled by itself.
     pub(in crate::packet) fn close_if_asked(&mut self) {
+        let control = self.control.as_ref();
+        if control.is_some_and(|control| control.stage == Loop::Closing) {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
         let Some(control) = &mut self.control else {
             return;
         };
-        if control.stage != Loop::Closing {
-            return;
-        }
         control.stage = Loop::Closed;
         if self.calendar.happened() > 0 || self.flights.len() > self.spare.len() {
             control.trust = Trust::Half;

@@ -18,7 +18,8 @@ use crate::{Arbiter, Channels};
 /// What a channel has for a link.
 enum Offered {
     Nothing,
-    Now(Head),
+    /// What is first in this input.
+    Now(u32),
     At(Fine),
     Stopped(Stop),
 }
@@ -81,33 +82,33 @@ impl Lines {
     pub(super) fn decide(&mut self, server: u32) {
         self.finish(server);
         let Channels { count, arbiter } = self.channels();
-        while let Some(head) = self.choose(server, count, arbiter) {
-            let slot = &self.slots[head.slot as usize];
+        while let Some(number) = self.choose(server, count, arbiter) {
+            let slot = &self.slots[number as usize];
             let (channel, train) = (usize::from(slot.channel), slot.trains[0]);
             self.servers[server as usize].drop_head(channel);
-            if head.tie > 0 || self.may_go(&train) {
+            if slot.tie > 0 || self.may_go(&train) {
                 self.servers[server as usize].turns.took(arbiter, channel);
                 // Channels meet only where packets go one by one.
                 let rival = self.first_head(server, channel);
-                return self.serve(server, head.slot, rival);
+                return self.serve(server, number, rival);
             }
             // Something else has its turn by now.
-            self.slots[head.slot as usize].trains.pop_front();
-            self.pump(head.slot).withdraw();
-            self.offer(head.slot);
+            self.slots[number as usize].trains.pop_front();
+            self.pump(number).withdraw();
+            self.offer(number);
         }
     }
 
-    /// Returns what a server serves next, if anything can go now; else sees to it that it chooses
-    /// again, and notes why what is ready does not go.
-    fn choose(&mut self, server: u32, channels: u32, arbiter: Arbiter) -> Option<Head> {
+    /// Returns the input that a server serves next, if anything can go now; else sees to it that it
+    /// chooses again, and notes why what is ready does not go.
+    fn choose(&mut self, server: u32, channels: u32, arbiter: Arbiter) -> Option<u32> {
         let (mut soonest, mut why) = (None, None);
-        let mut heads = [None; CLASSES];
-        for (channel, place) in heads.iter_mut().enumerate().take(channels as usize) {
+        let mut slots = [None; CLASSES];
+        for (channel, place) in slots.iter_mut().enumerate().take(channels as usize) {
             match self.offered(server, channel) {
                 // Nobody else could have the turn.
-                Offered::Now(head) if channels == 1 => return Some(head),
-                Offered::Now(head) => *place = Some(head),
+                Offered::Now(slot) if channels == 1 => return Some(slot),
+                Offered::Now(slot) => *place = Some(slot),
                 Offered::At(time) => {
                     soonest = Some(soonest.map_or(time, |other: Fine| other.min(time)));
                 }
@@ -116,9 +117,9 @@ impl Lines {
             }
         }
         let turns = self.servers[server as usize].turns;
-        let has_frame = heads.map(|head| head.is_some());
+        let has_frame = slots.map(|slot| slot.is_some());
         if let Some(channel) = turns.next(arbiter, has_frame) {
-            return heads[channel];
+            return slots[channel];
         }
         if let Some(why) = why {
             self.stop(server, why);
@@ -139,7 +140,7 @@ impl Lines {
         } else if head.ready > self.now {
             Offered::At(head.ready)
         } else if self.has_credit(server, channel, &self.slots[head.slot as usize].trains[0]) {
-            Offered::Now(head)
+            Offered::Now(head.slot)
         } else {
             Offered::Stopped(Stop::Credit)
         }
@@ -339,20 +340,50 @@ impl Lines {
         let server = &self.servers[server as usize];
         let Slot { trains, tie, .. } = &self.slots[slot as usize];
         let train = &trains[0];
-        let flight = &self.flights[train.flight as usize];
-        let hop = self.hops[train.hop as usize];
-        let service = Fine::of(hop.byte, flight.full_wire());
+        let byte = self.hops[train.hop as usize].byte;
         let start = train.ready.max(server.free);
-        let mut count = train.count.min(self.longest);
-        if let Some(rival) = rival {
-            let before = train.before(rival.ready);
-            let wins_tie = *tie < rival.tie && train.ready_at(before) == rival.ready;
-            count = count.min((before + u32::from(wins_tie)).max(1));
-        }
         // The head of a packet goes through as soon as the wire is free of the one before; the
         // next link must hear of it in time.
         let lead = start.saturating_sub(server.free.max(train.ready - train.lead));
         let lead = lead.min(server.latency);
+        let (count, gap) = if train.count.min(self.longest) > 1 {
+            let most = rival.map_or(u32::MAX, |rival| {
+                let before = train.before(rival.ready);
+                let wins_tie = *tie < rival.tie && train.ready_at(before) == rival.ready;
+                (before + u32::from(wins_tie)).max(1)
+            });
+            self.evenly(train, most.min(self.longest), (start, lead), server.latency)
+        } else {
+            (1, Fine::ZERO)
+        };
+        let progress = &self.progress[train.flight as usize];
+        Serving {
+            slot,
+            message: self.spans.as_ref().map(|_| progress.name),
+            flight: train.flight,
+            hop: train.hop,
+            first: train.first,
+            count,
+            start,
+            gap,
+            byte,
+            lead,
+        }
+    }
+
+    /// Returns how many packets of a train, `most` at most, are served alike if the first one is
+    /// from `start` on with its head `lead` before it, and the time between them.
+    fn evenly(
+        &self,
+        train: &Train,
+        most: u32,
+        (start, lead): (Fine, Fine),
+        latency: Fine,
+    ) -> (u32, Fine) {
+        let flight = &self.flights[train.flight as usize];
+        let hop = self.hops[train.hop as usize];
+        let service = Fine::of(hop.byte, flight.full_wire());
+        let mut count = train.count.min(most);
         let (gap, leads) = if start > train.ready && train.gap > service {
             // It catches up: packets that waited go one after the other.
             let waited = (start - train.ready).count_up(train.gap - service);
@@ -360,7 +391,7 @@ impl Lines {
             (service, Fine::ZERO)
         } else {
             let gap = train.gap.max(service);
-            (gap, train.lead.min(gap - service).min(server.latency))
+            (gap, train.lead.min(gap - service).min(latency))
         };
         if lead != leads {
             count = 1;
@@ -374,21 +405,7 @@ impl Lines {
             // A shorter packet that is not held back as long goes apart.
             count -= u32::from(differs);
         }
-        Serving {
-            slot,
-            message: self
-                .spans
-                .as_ref()
-                .map(|_| self.progress[train.flight as usize].name),
-            flight: train.flight,
-            hop: train.hop,
-            first: train.first,
-            count,
-            start,
-            gap,
-            byte: hop.byte,
-            lead,
-        }
+        (count, gap)
     }
 }
 
