@@ -11,6 +11,8 @@ mod calibrate;
 mod documents;
 #[path = "command/experiment.rs"]
 mod experiment;
+#[path = "command/grain.rs"]
+mod grain;
 #[path = "command/places.rs"]
 mod places;
 #[path = "command/predict.rs"]

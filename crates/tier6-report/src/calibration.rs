@@ -8,7 +8,7 @@ pub use json::{calibration_json, plan_json};
 use crate::analysis::csv::{number, push_row, quoted};
 use crate::flow::push_sentence;
 use crate::grid::{Columns, Grid, markdown_text};
-use crate::number::{count, fixed, fixed_or_absent, significant, with_interval};
+use crate::number::{count, fixed, significant, with_interval};
 use crate::style::{Detail, Style, Tone};
 use std::fmt::Write as _;
 use tier6_fit::{Calibration, Fitted, Refused, SetFit};
@@ -134,7 +134,7 @@ fn headline(report: &CalibrationReport) -> String {
     let calibration = &report.calibration;
     let points: usize = calibration.sets.iter().map(|set| set.points).sum();
     format!(
-        "{}{} by method `{}` on {}, {}: RMSPE {} % in sample, {} % held out",
+        "{}{} by method `{}` on {}, {}: RMSPE {} % in sample, {}",
         calibration.system.name,
         match report.engine {
             Engine::G5 => " for the g5 engine",
@@ -144,7 +144,10 @@ fn headline(report: &CalibrationReport) -> String {
         count(calibration.sets.len(), "sweep"),
         count(points, "size"),
         fixed(calibration.rmspe_pct, 2),
-        fixed_or_absent(calibration.held_out_rmspe_pct, 2)
+        match calibration.held_out_rmspe_pct {
+            Some(held_out) => format!("{} % held out", fixed(held_out, 2)),
+            None => "not held out".to_owned(),
+        }
     )
 }
 

@@ -41,6 +41,8 @@ pub struct PredictionReport {
     pub rows: Vec<PredictedCall>,
     /// Algorithms that offer the collective, but not here, with the reason.
     pub refused: Vec<Refusal>,
+    /// Algorithms whose times the grain that was asked for does not change.
+    pub unsliced: Vec<Algorithm>,
 }
 
 /// One predicted call.
@@ -96,7 +98,7 @@ pub fn prediction_table(report: &PredictionReport, style: Style, detail: Detail)
     push_refused(&mut out, report.choice, &report.refused, style);
     out.push('\n');
     for note in notes(report) {
-        push_sentence(&mut out, ("note", Tone::Caution), note, style);
+        push_sentence(&mut out, ("note", Tone::Caution), &note, style);
     }
     out
 }
@@ -250,7 +252,26 @@ fn bottlenecks(report: &PredictionReport, detail: Detail) -> Vec<(String, String
 }
 
 /// What a reader must know before believing the numbers.
-fn notes(report: &PredictionReport) -> Vec<&'static str> {
+/// Algorithms of the rows that the grain does not change, if one was asked for.
+fn unsliced(report: &PredictionReport) -> Option<String> {
+    let shown = |algorithm: &&Algorithm| report.rows.iter().any(|row| row.algorithm == **algorithm);
+    let names = report.unsliced.iter().filter(shown);
+    let names: Vec<&str> = names.map(|algorithm| algorithm.name()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "`--grain` changes nothing for {}: slices are for ranks that pass on just what they receive",
+            names.join(", ")
+        )
+    })
+}
+
+fn notes(report: &PredictionReport) -> Vec<String> {
+    let mut notes: Vec<String> = fixed_notes(report).into_iter().map(str::to_owned).collect();
+    notes.extend(unsliced(report));
+    notes
+}
+
+fn fixed_notes(report: &PredictionReport) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if report.rows.iter().any(|row| row.basis == Basis::Assumed) {
         notes.push(

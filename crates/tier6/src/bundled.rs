@@ -2,6 +2,8 @@
 
 use crate::Error;
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 use tier6_measure::{Dataset, Parsed, ReadOptions, SetFacts};
 
 /// Id and CSV text of every bundled set, sorted by id.
@@ -67,6 +69,13 @@ pub(crate) fn sets() -> Vec<Bundled> {
             facts: facts(id),
         })
         .collect()
+}
+
+/// Returns the bundled set that a file is a copy of, name and text.
+pub(crate) fn copied(path: &Path, id: &str) -> Option<Bundled> {
+    let set = sets().into_iter().find(|set| set.id == id)?;
+    let text = fs::read(path).ok()?;
+    (text == set.text.as_bytes()).then_some(set)
 }
 
 /// Returns the bundled set of this id.

@@ -45,6 +45,7 @@ pub struct PredictRequest<'a> {
 pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> {
     let site = Site::of(request.system, request.ranks, request.nodes)?;
     let (plans, refused) = plans(request, &site)?;
+    let unsliced = unsliced(request, &site, &plans)?;
     let mut rows = Vec::new();
     for &bytes in request.sizes.sizes() {
         let time = |plan: &Plan| plan.time(bytes).get();
@@ -79,7 +80,38 @@ pub fn predict(request: &PredictRequest<'_>) -> Result<PredictionReport, Error> 
         variant: owned(request.variant.settings()),
         rows,
         refused,
+        unsliced,
     })
+}
+
+/// Returns the algorithms whose times a grain does not change.
+fn unsliced(
+    request: &PredictRequest<'_>,
+    site: &Site,
+    sliced: &[(Algorithm, Vec<Plan>)],
+) -> Result<Vec<Algorithm>, Error> {
+    if request.grain == Grain::Message {
+        return Ok(Vec::new());
+    }
+    let whole = PredictRequest {
+        grain: Grain::Message,
+        ..*request
+    };
+    let (whole, _) = plans(&whole, site)?;
+    let same = |plans: &[Plan], others: &[Plan]| {
+        let mut sizes = request.sizes.sizes().iter();
+        sizes.all(|&bytes| {
+            let pairs = plans.iter().zip(others);
+            let mut pairs = pairs.map(|(a, b)| (a.time(bytes), b.time(bytes)));
+            pairs.all(|(a, b)| a.get().total_cmp(&b.get()).is_eq())
+        })
+    };
+    let found = sliced.iter().filter(|(algorithm, plans)| {
+        let mut whole = whole.iter();
+        let others = whole.find(|(other, _)| other == algorithm);
+        others.is_some_and(|(_, others)| same(plans, others))
+    });
+    Ok(found.map(|(algorithm, _)| *algorithm).collect())
 }
 
 pub(crate) fn owned<'v>(

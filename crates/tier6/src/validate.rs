@@ -1,6 +1,8 @@
 //! How well models predict sizes that they were not fitted on.
 
 use crate::analyze::Inputs;
+use crate::bundled::Bundled;
+use crate::input::Input;
 use crate::systems::LoadedSystem;
 use crate::{Error, Exit, Form, Progress, bundled};
 use std::num::NonZero;
@@ -45,21 +47,18 @@ pub fn validate(
     let mut failures = Vec::new();
     if files.is_empty() {
         for set in bundled::sets() {
-            let parsed = set.read()?;
-            let own = set.system.and_then(|name| preset(name).ok());
-            let system = named.clone().or(own);
-            let mut found = sets_of(set.id, &parsed.value, system.as_ref());
-            for sweep in &mut found {
-                sweep.forced_by(set.flags().split_whitespace());
-                sweep.family = set.family();
-            }
-            sets.extend(found);
+            sets.extend(of_bundled(&set, named.as_ref())?);
         }
     } else {
-        needs_system(request, named.is_some())?;
         let inputs = Inputs::read(files, request.reading, progress)?;
         for (input, parsed) in &inputs.read {
-            sets.extend(sets_of(&input.id(), &parsed.value, named.as_ref()));
+            if let Some(set) = bundled_copy(input, request.reading) {
+                needs_system(request, input, named.is_some() || set.system.is_some())?;
+                sets.extend(of_bundled(&set, named.as_ref())?);
+            } else {
+                needs_system(request, input, named.is_some())?;
+                sets.extend(sets_of(&input.id(), &parsed.value, named.as_ref()));
+            }
         }
         failures = inputs.failures;
     }
@@ -71,6 +70,30 @@ pub fn validate(
     }
     let report = validate_by(&sets, request.holdout, request.engines, &on_all_cores);
     Ok((report, failures))
+}
+
+/// Returns the sweeps of a bundled set, on the machine that is named, else on its own.
+fn of_bundled(set: &Bundled, named: Option<&SystemSpec>) -> Result<Vec<MeasuredSet>, Error> {
+    let parsed = set.read()?;
+    let own = set.system.and_then(|name| preset(name).ok());
+    let system = named.cloned().or(own);
+    let mut found = sets_of(set.id, &parsed.value, system.as_ref());
+    for sweep in &mut found {
+        sweep.forced_by(set.flags().split_whitespace());
+        sweep.family = set.family();
+    }
+    Ok(found)
+}
+
+/// Returns the bundled set that an input is a copy of, of which more is known than it says; unless
+/// the caller says how to read it.
+fn bundled_copy(input: &Input, reading: &ReadOptions) -> Option<Bundled> {
+    match input {
+        Input::File(path) | Input::Found(path) if *reading == ReadOptions::default() => {
+            bundled::copied(path, &input.id())
+        }
+        Input::Stdin | Input::File(_) | Input::Found(_) => None,
+    }
 }
 
 /// Runs jobs on as many threads as the machine has cores; the next free one takes the next job.
@@ -93,14 +116,15 @@ fn on_all_cores(count: usize, job: &(dyn Fn(usize) + Sync)) {
 }
 
 /// Refuses what cannot be answered without the system that was measured.
-fn needs_system(request: &ValidateRequest<'_>, is_named: bool) -> Result<(), Error> {
+fn needs_system(request: &ValidateRequest<'_>, input: &Input, is_known: bool) -> Result<(), Error> {
     let on_system = |engine: &&Engine| matches!(engine, Engine::Math | Engine::G5);
     let engine = request.engines.iter().find(on_system);
     let message = match (engine, request.holdout) {
-        (_, _) if is_named => return Ok(()),
+        (_, _) if is_known => return Ok(()),
         (Some(engine), _) => {
             let name = engine.name();
-            format!("engine `{name}` needs the system that was measured")
+            let input = input.name();
+            format!("engine `{name}` needs the system that `{input}` was measured on")
         }
         (None, Holdout::Plan(_)) => {
             format!(

@@ -100,7 +100,7 @@ fn what_cannot_be_is_refused() {
         &format!("calibrate {SCAN} --system v100-nv2-x4 -o x.svg"),
         "calibrate nowhere.csv --system h100-x8",
         "calibrate --system h100-x8 --plan 5 --format csv",
-        &format!("validate {SCAN} --engine math"),
+        "validate crates/tier6-cli/tests/fixtures/base.txt --engine math",
         &format!("validate {SCAN} --engine maths"),
     ];
     let answers: Vec<String> = lines
@@ -125,6 +125,42 @@ fn math_is_validated_on_the_system_that_is_named() {
     let in_sample = math["in_sample"]["overall"].as_f64().unwrap();
     let held_out = math["held_out"]["overall"].as_f64().unwrap();
     assert!(in_sample < 2.5 && held_out < 5.0, "{in_sample} {held_out}");
+}
+
+#[test]
+fn a_bundled_set_knows_its_machine() {
+    let named = json(&format!(
+        "validate {SCAN} --engine math --system v100-nv2-x4"
+    ));
+    let known = json(&format!("validate {SCAN} --engine math"));
+    assert!(known["sets"][0]["engines"]["math"].is_object(), "{known}");
+    let math = |report: &Value| report["sets"][0]["engines"]["math"].clone();
+    assert_eq!(math(&known), math(&named));
+    // A file of that name that says something else is another sweep.
+    let folder = scratch("bundled");
+    fs::create_dir_all(&folder).unwrap();
+    let other = folder.join("s0_v100_ar_4gpu_nv2.csv");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join(SCAN)).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(&other, lines[..lines.len() - 1].join("\n") + "\n").unwrap();
+    let said = said(&format!("validate {} --engine math", other.display()));
+    assert_eq!(said.code, 2, "{}", said.stderr);
+    assert!(
+        said.stderr
+            .contains("s0_v100_ar_4gpu_nv2.csv` was measured on"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
+fn a_method_without_held_out_sizes_says_so() {
+    let call = format!("calibrate {SCAN} --system v100-nv2-x4 --method");
+    let by_steps = said(&format!("{call} a")).stdout;
+    assert!(by_steps.contains("% in sample, not held out"), "{by_steps}");
+    let fitted = said(&format!("{call} fit")).stdout;
+    assert!(fitted.contains("% held out"), "{fitted}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `tier6.prediction/1`. Additions to the contract: `refused`, and of each result `in_nccl`, when
-//! all algorithms were asked for; `variant`, when forms of algorithms were chosen.
+//! all algorithms were asked for; `variant`, when forms of algorithms were chosen; `grain_unused`, when a grain was.
 
 use super::{PredictedCall, PredictionReport};
 use crate::analysis::json::pretty;
@@ -26,6 +26,7 @@ pub fn prediction_json(report: &PredictionReport) -> String {
             .map(|row| ResultDto::new(row, report.choice))
             .collect(),
         refused: RefusalDto::of(report.choice, &report.refused),
+        grain_unused: report.unsliced.iter().map(|one| one.name()).collect(),
     })
 }
 
@@ -41,6 +42,9 @@ struct ReportDto<'a> {
     results: Vec<ResultDto<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Vec<RefusalDto<'a>>>,
+    /// Algorithms whose times `--grain` does not change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    grain_unused: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
