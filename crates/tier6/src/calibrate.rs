@@ -12,7 +12,7 @@ use tier6_fit::{
     Anchored, CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Method, Observed,
     SetFit, calibrate_simulated, forecast, plan_sizes as choose_sizes,
 };
-use tier6_measure::{Dataset, ReadOptions};
+use tier6_measure::{Correctness, Dataset, ReadOptions, Run};
 use tier6_report::{
     CalibrationReport, PlanReport, SetAside, calibration_csv, calibration_json,
     calibration_markdown, calibration_table, plan_json, plan_table,
@@ -89,6 +89,9 @@ pub fn calibrate(
             let set = set.on(&system);
             observed.push(set.forced(request.algorithm, request.protocol));
         }
+        let failed = parsed.value.runs.iter().filter(|run| is_failed(run));
+        let wrong = failed.map(|run| Error::wrong_data(input.id(), run));
+        inputs.failures.extend(wrong);
     }
     if observed.is_empty() {
         let nothing = || Error::NothingMeasured {
@@ -152,7 +155,8 @@ fn is_offered(request: &CalibrateRequest<'_>) -> Result<(), Error> {
 
 /// Takes the sweeps of one data set.
 fn observed_of(id: &str, dataset: &Dataset) -> Result<Vec<Observed>, Error> {
-    let analyses = analyses_of(dataset);
+    let mut analyses = analyses_of(dataset);
+    analyses.retain(|analysis| !is_failed(&dataset.runs[analysis.run]));
     let sweeps = MeasuredSet::pairs(id, &analyses);
     let observe = |(name, scored, other)| Observed::of_series(name, scored, other);
     let observed: Result<Vec<Observed>, _> = sweeps.into_iter().map(observe).collect();
@@ -160,6 +164,11 @@ fn observed_of(id: &str, dataset: &Dataset) -> Result<Vec<Observed>, Error> {
         let (message, hint) = split_hint(&error.to_string());
         Error::Usage { message, hint }
     })
+}
+
+/// Says whether a run moved wrong data: what its other sizes took is no constant of a machine.
+fn is_failed(run: &Run) -> bool {
+    run.correctness() == Correctness::Failed
 }
 
 /// Parts sweeps into the planned sizes of each and the rest.

@@ -1,7 +1,9 @@
 //! Why a use case did not give its answer, and the exit code that says so.
 
+use std::collections::BTreeSet;
 use std::io;
-use tier6_measure::ReadError;
+use tier6_measure::{Point, ReadError, Run};
+use tier6_units::Bytes;
 
 /// Exit codes of the command line, a documented interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +131,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// Says of a run that it moved wrong data, and at which sizes.
+    pub(crate) fn wrong_data(run: String, measured: &Run) -> Self {
+        let points = measured.series.iter().flat_map(|series| &series.points);
+        let is_wrong = |point: &&Point| point.samples.iter().any(|s| s.wrong.is_wrong());
+        let sizes: BTreeSet<Bytes> = points.filter(is_wrong).map(|point| point.bytes).collect();
+        let sizes: Vec<String> = sizes.iter().map(Bytes::to_string).collect();
+        let at = match sizes.as_slice() {
+            [] => String::new(),
+            [first, _, _, _, .., last] => format!(" at {} sizes, {first} to {last}", sizes.len()),
+            few => format!(" at {}", few.join(", ")),
+        };
+        Self::WrongData { run, at }
+    }
+
     /// Returns the exit code for this error.
     pub fn exit(&self) -> Exit {
         match self {

@@ -58,11 +58,7 @@ pub fn run(options: &Calibrate, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = system_file {
         terminal.deliver(&report.calibration.system.to_toml(), Some(path))?;
     }
-    Ok(if failures.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Input
-    })
+    Ok(tier6::Error::exit_of(&failures, Exit::Done))
 }
 
 /// Where the report goes and in what form, and where the system goes: `-o FILE.toml` is the

@@ -241,6 +241,26 @@ fn compare_with_wrong_data_names_the_sizes_and_shows_no_speed() {
 }
 
 #[test]
+fn calibrate_leaves_out_a_run_that_moved_wrong_data() {
+    let left_out = "error: `wrong-data` moved wrong data at 16 MiB: nothing of it is used";
+    let alone = Run::new(&["calibrate", "wrong-data.txt", "--system", "h100-x8"]).said();
+    assert_eq!(alone.code, 10, "{}", alone.stderr);
+    assert!(alone.stderr.starts_with(left_out), "{}", alone.stderr);
+    assert_eq!(alone.stdout, "");
+    let both = [
+        "calibrate",
+        "base.txt",
+        "wrong-data.txt",
+        "--system",
+        "h100-x8",
+    ];
+    let both = Run::new(&both).said();
+    assert_eq!(both.code, 10, "{}", both.stderr);
+    assert!(both.stderr.starts_with(left_out), "{}", both.stderr);
+    assert!(both.stdout.contains("on 1 sweep"), "{}", both.stdout);
+}
+
+#[test]
 fn compare_with_a_run_that_aborted_is_a_no() {
     let base = std::fs::read_to_string(fixtures().join("base.txt")).unwrap();
     let rows: Vec<&str> = base.lines().take(25).collect();

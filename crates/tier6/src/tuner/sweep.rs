@@ -7,8 +7,7 @@
 use super::{chain, split_hint};
 use crate::input::{self, Input, facts_of};
 use crate::text::read_text;
-use crate::{Bytes, Error, Progress};
-use std::collections::BTreeSet;
+use crate::{Error, Progress};
 use tier6_fit::{AnalysisOptions, analyze_run};
 use tier6_measure::{
     Correctness, Dataset, LibraryVersion, Parsed, ReadError, ReadOptions, Run, Selection,
@@ -110,7 +109,8 @@ impl ReadSweeps {
             }
             let label = label(file, index, dataset.runs.len());
             if run.correctness() == Correctness::Failed {
-                self.failures.push(wrong_data(label, run));
+                // A path that moves wrong data is not fast at any size.
+                self.failures.push(Error::wrong_data(label, run));
                 continue;
             }
             let forced = forced(file, run).map_err(|error| malformed(&error))?;
@@ -124,20 +124,6 @@ impl ReadSweeps {
         }
         Ok(())
     }
-}
-
-/// Says which run moved wrong data, and at which sizes: a path that does is not fast at any.
-fn wrong_data(run: String, measured: &Run) -> Error {
-    let points = measured.series.iter().flat_map(|series| &series.points);
-    let wrong = points.filter(|point| point.samples.iter().any(|sample| sample.wrong.is_wrong()));
-    let sizes: BTreeSet<Bytes> = wrong.map(|point| point.bytes).collect();
-    let sizes: Vec<String> = sizes.iter().map(Bytes::to_string).collect();
-    let at = match sizes.as_slice() {
-        [] => String::new(),
-        [first, _, _, _, .., last] => format!(" at {} sizes, {first} to {last}", sizes.len()),
-        few => format!(" at {}", few.join(", ")),
-    };
-    Error::WrongData { run, at }
 }
 
 fn label(file: &Input, run: usize, runs: usize) -> String {
