@@ -1,11 +1,14 @@
 //! Calibration by simulating: the constants of a machine that was simulated come back, and the
 //! split of messages over engines is the plateau that source document 003 shows.
 
-use tier6_collective::{Algorithm, Collective};
+use std::num::NonZeroU32;
+use tier6_collective::{Algorithm, Collective, Grain, Path, Protocol};
 use tier6_fit::{
-    CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Observed, calibrate_simulated,
-    forecast_simulated,
+    CalibrateError, CalibrateOptions, Calibration, Call, CallSetup, Confounded, Launch, Observed,
+    calibrate_simulated, forecast_simulated,
 };
+use tier6_g5::{Fabric, FlowNetwork, G5Parameters, RunOptions, run};
+use tier6_math::{Parameters, Placement};
 use tier6_system::{CdmaSpec, Constant, G5Spec, SplitSpec, SystemSpec, preset};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -127,6 +130,53 @@ fn trees_and_rings_over_nodes_come_back() {
     let software = value(&made, "software.call");
     let truth = machine.software.call.as_ref().unwrap().value.get();
     assert!((software / truth - 1.0).abs() < 0.2, "{software}");
+}
+
+/// 128 pieces of a tree take what a run of a few pieces says of them, and `simulate` runs all.
+#[test]
+fn a_pipeline_is_continued_as_it_runs() {
+    let machine = preset("h100-x8-ib-ndr").unwrap();
+    let topology = machine.clone().with_outer_count(2).resolve().unwrap();
+    let tree = Call {
+        algorithm: Some(Algorithm::Tree),
+        protocol: Some(Protocol::Simple),
+        nodes: 2,
+        ..call(Collective::AllReduce, 8)
+    };
+    let bytes = Bytes::new(64 * MIB);
+    let continued = forecast_simulated(&machine, &tree, &[bytes]).unwrap()[0].time;
+    let parameters = Parameters {
+        placement: Placement::PerNode(NonZeroU32::new(4).unwrap()),
+        ..Parameters::of(&topology)
+    };
+    let setup = CallSetup {
+        topology: &topology,
+        parameters: &parameters,
+        collective: tree.collective,
+        ranks: tree.ranks,
+        grain: Grain::Message,
+        handshake: None,
+    };
+    let path = Path {
+        algorithm: Algorithm::Tree,
+        protocol: Protocol::Simple,
+    };
+    let launch = Launch::new(&setup, path, bytes).unwrap();
+    let of_engine = G5Parameters::of(&topology);
+    let mut fabric = Fabric::new(&topology, &of_engine, &[], 0).unwrap();
+    let mut network = FlowNetwork::new();
+    let options = RunOptions::new();
+    let ran = run(
+        &launch.jobs(),
+        &mut fabric,
+        &mut network,
+        &of_engine,
+        &options,
+    )
+    .unwrap();
+    let ran = ran.total.to_micros();
+    let error = continued.get() / ran.get() - 1.0;
+    assert!(error.abs() < 0.01, "{continued} continued, {ran} run");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use tier6_fit::KnownPoint;
 use tier6_study::{
-    Cause, Engine, Errors, Group, Holdout, MeasuredSet, SetValidation, Tier, validate,
+    Cause, Engine, Errors, Group, Holdout, MeasuredSet, SetValidation, Tier, validate, validate_by,
 };
 use tier6_units::{Bytes, Micros};
 
@@ -157,6 +157,17 @@ fn tiers_are_summed_up_apart() {
     close(held_out(&report.sets[1], Engine::LogLog).overall, two.p90);
     close(Some(single.median), 0.0);
     assert!(two.median > 1.0, "{two:?}");
+}
+
+#[test]
+fn workers_change_nothing() {
+    let sets: Vec<MeasuredSet> = (0_u32..5)
+        .map(|at| set(&format!("set {at}"), &LINE.map(|time| time + f64::from(at))))
+        .collect();
+    let alone = validate(&sets, Holdout::Alternate, &[Engine::Fit]);
+    let backwards = |count: usize, job: &(dyn Fn(usize) + Sync)| (0..count).rev().for_each(job);
+    let report = validate_by(&sets, Holdout::Alternate, &[Engine::Fit], &backwards);
+    assert_eq!(report, alone);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! lays out: those that the closed forms price. They run at `flow` fidelity: no queue forms in one
 //! undisturbed call, so packets would say the same and cost more.
 //!
-//! A pipeline of many pieces repeats itself: beyond [`PIECES_RUN`] its time is on the straight line
-//! through that many pieces and half as many, and the rest is not run.
+//! A pipeline repeats itself once it is full: where twice as many pieces add twice as much time, more
+//! of them are on that straight line, and are not run.
 
 use super::constant::Key;
 use crate::calibrate::CalibrateError;
@@ -23,8 +23,12 @@ use tier6_math::{Parameters, Pieces};
 use tier6_system::{Efficiency, Topology};
 use tier6_units::{Bytes, Micros, SimTime};
 
-/// The most pieces of a pipeline that are run.
-pub(super) const PIECES_RUN: u64 = 32;
+/// The least pieces of a pipeline that may repeat itself from there on.
+const PIECES_LEAST: u64 = 8;
+/// The most messages of a run that looks for it.
+const MESSAGES_MOST: u64 = 40_000;
+/// How far what twice as many pieces add may be from twice as much.
+const STEADY: f64 = 0.02;
 
 /// The paths of all calls.
 #[derive(Debug)]
@@ -167,20 +171,21 @@ impl SceneCall {
         }
     }
 
-    /// Returns the sizes whose hardware times, weighed, are that of a size.
-    fn parts(&self, path: Path, bytes: Bytes, sites: &Sites) -> Vec<(f64, Bytes)> {
+    /// Returns how much data is so many pieces of a path.
+    pub(super) fn data_of(&self, path: Path, pieces: u64, sites: &Sites) -> Option<Bytes> {
+        let piece = self.piece(path, sites)?;
         let topology = sites.topology(&self.call);
-        let share = G5Parameters::of_protocol(topology, path.protocol).map(|(_, share)| share);
-        if let (Some(piece), Some(share)) = (self.piece(path, sites), share) {
-            let pieces = moved(bytes, share).as_f64() / piece.as_f64();
-            if pieces > PIECES_RUN as f64 {
-                let of = |count: u64| data_of(count * piece.get(), share);
-                let half = PIECES_RUN / 2;
-                let weight = (pieces - half as f64) / half as f64;
-                return vec![(1.0 - weight, of(half)), (weight, of(PIECES_RUN))];
-            }
-        }
-        vec![(1.0, bytes)]
+        let (_, share) = G5Parameters::of_protocol(topology, path.protocol)?;
+        Some(data_of(pieces * piece.get(), share))
+    }
+
+    /// Returns in how many pieces data goes by a path, fractions and all; `None` where the number of
+    /// pieces does not follow from it.
+    fn pieces(&self, path: Path, bytes: Bytes, sites: &Sites) -> Option<f64> {
+        let piece = self.piece(path, sites)?;
+        let topology = sites.topology(&self.call);
+        let (_, share) = G5Parameters::of_protocol(topology, path.protocol)?;
+        Some(moved(bytes, share).as_f64() / piece.as_f64())
     }
 
     /// Lays out what has to run for a size.
@@ -188,28 +193,21 @@ impl SceneCall {
         let topology = sites.topology(&self.call);
         let parameters = sites.parameters(&self.call);
         let setup = setup(&self.call, topology, &parameters);
-        let laid = |weight: f64, bytes: Bytes| {
+        let laid = |bytes: Bytes| {
             let mut kept = self.nvls.iter();
             let kept = kept.find(|(size, _)| path.algorithm == Algorithm::Nvls && *size == bytes);
-            let launch = match kept {
-                Some((_, launch)) => launch.clone(),
-                None => Rc::new(Launch::new(&setup, path, bytes).ok()?),
-            };
-            Some(WeighedRun {
-                weight,
-                bytes,
-                launch,
-            })
+            match kept {
+                Some((_, launch)) => Some(launch.clone()),
+                None => Some(Rc::new(Launch::new(&setup, path, bytes).ok()?)),
+            }
         };
-        let parts = self.parts(path, bytes, sites).into_iter();
-        let parts = parts.map(|(weight, bytes)| laid(weight, bytes));
         let of_topology = G5Parameters::of(topology);
         let empty = match setup.fixed_time(&of_topology, path.algorithm) {
             FixedTime::Software(_) => None,
-            FixedTime::WholeCall(_) => Some(laid(1.0, Bytes::new(0))?),
+            FixedTime::WholeCall(_) => Some(laid(Bytes::new(0))?),
         };
         Some(Runs {
-            parts: parts.collect::<Option<_>>()?,
+            whole: laid(bytes)?,
             empty,
         })
     }
@@ -237,8 +235,8 @@ impl SceneCall {
 pub(super) struct Stage<'a> {
     pub(super) call: &'a SceneCall,
     pub(super) sites: &'a Sites,
-    /// Parts of more than one size, in us.
-    known: RefCell<BTreeMap<(Path, Bytes), f64>>,
+    /// Hardware times of pipelines of so many pieces, and of empty calls, in us.
+    known: RefCell<BTreeMap<(Path, u64), f64>>,
 }
 
 impl<'a> Stage<'a> {
@@ -252,41 +250,70 @@ impl<'a> Stage<'a> {
 
     /// Returns the time of a path in us; `None` when it does not end within a limit.
     pub(super) fn time(&self, path: Path, bytes: Bytes, limit_us: f64) -> Option<f64> {
-        let runs = self.call.runs(path, bytes, self.sites)?;
         let fixed = self.call.fixed_us(path, self.sites);
+        if let Some(pieces) = self.call.pieces(path, bytes, self.sites)
+            && pieces > PIECES_LEAST as f64
+            && let (half, full) = self.steady(path)?
+            && pieces > full as f64
+        {
+            let (half_us, full_us) = (self.piped(path, half)?, self.piped(path, full)?);
+            let slope = (full_us - half_us) / (full - half) as f64;
+            return Some(fixed + full_us + slope * (pieces - full as f64));
+        }
+        let runs = self.call.runs(path, bytes, self.sites)?;
         let empty = match &runs.empty {
-            Some(empty) => self.kept(path, empty)?,
+            Some(empty) => self.kept((path, 0), || self.hardware(path, empty, f64::INFINITY))?,
             None => 0.0,
         };
         let software = fixed.max(empty) - empty;
-        if let [alone] = runs.parts.as_slice() {
-            let left = limit_us - software;
-            return Some(software + self.hardware(path, &alone.launch, left)?);
-        }
-        let parts = runs.parts.iter();
-        let parts = parts.map(|part| Some(part.weight * self.kept(path, part)?));
-        Some(software + parts.sum::<Option<f64>>()?)
+        let hardware = self.hardware(path, &runs.whole, limit_us - software)?;
+        Some(software + hardware)
     }
 
-    fn kept(&self, path: Path, run: &WeighedRun) -> Option<f64> {
-        let key = (path, run.bytes);
+    /// Returns numbers of pieces from which on a pipeline repeats itself: twice as many add twice as
+    /// much time.
+    pub(super) fn steady(&self, path: Path) -> Option<(u64, u64)> {
+        let mut half = PIECES_LEAST;
+        loop {
+            let at = |pieces: u64| self.piped(path, pieces);
+            let (first, second) = (at(half)? - at(half / 2)?, at(2 * half)? - at(half)?);
+            let is_steady = (second / (2.0 * first) - 1.0).abs() < STEADY;
+            let next = self.call.data_of(path, 4 * half, self.sites)?;
+            if is_steady || self.call.runs(path, next, self.sites)?.messages() > MESSAGES_MOST {
+                return Some((half, 2 * half));
+            }
+            half *= 2;
+        }
+    }
+
+    /// Says whether the time of a size is continued from that of fewer pieces.
+    pub(super) fn is_continued(&self, path: Path, bytes: Bytes) -> bool {
+        let pieces = self.call.pieces(path, bytes, self.sites);
+        pieces.is_some_and(|pieces| pieces > (2 * PIECES_LEAST) as f64)
+    }
+
+    fn piped(&self, path: Path, pieces: u64) -> Option<f64> {
+        self.kept((path, pieces), || {
+            let bytes = self.call.data_of(path, pieces, self.sites)?;
+            let runs = self.call.runs(path, bytes, self.sites)?;
+            self.hardware(path, &runs.whole, f64::INFINITY)
+        })
+    }
+
+    fn kept(&self, key: (Path, u64), run: impl FnOnce() -> Option<f64>) -> Option<f64> {
         if let Some(known) = self.known.borrow().get(&key) {
             return Some(*known);
         }
-        let time = self.hardware(path, &run.launch, f64::INFINITY)?;
+        let time = run()?;
         self.known.borrow_mut().insert(key, time);
         Some(time)
     }
 
-    /// Returns the weighed hardware time of runs in us, without that of an empty one.
-    pub(super) fn weighed(&self, path: Path, runs: &Runs) -> Option<f64> {
-        let one = |run: &WeighedRun| {
-            let time = self.hardware(path, &run.launch, f64::INFINITY)?;
-            Some(run.weight * time)
-        };
-        let parts = runs.parts.iter().map(one).sum::<Option<f64>>()?;
+    /// Returns the hardware time of runs in us, without that of an empty one.
+    pub(super) fn net(&self, path: Path, runs: &Runs) -> Option<f64> {
+        let one = |launch: &Rc<Launch>| self.hardware(path, launch, f64::INFINITY);
         let empty = runs.empty.as_ref().map_or(Some(0.0), one)?;
-        Some(parts - empty)
+        Some(one(&runs.whole)? - empty)
     }
 
     fn hardware(&self, path: Path, launch: &Launch, limit_us: f64) -> Option<f64> {
@@ -307,18 +334,19 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// What has to run for a size: its hardware time is the weighed sum of `parts`, of which that of
-/// `empty` is part of the fixed time.
+/// What has to run for a size: the hardware time of `empty` is part of the fixed time.
 pub(super) struct Runs {
-    pub(super) parts: Vec<WeighedRun>,
-    pub(super) empty: Option<WeighedRun>,
+    whole: Rc<Launch>,
+    empty: Option<Rc<Launch>>,
 }
 
-/// A run whose hardware time counts so much.
-pub(super) struct WeighedRun {
-    pub(super) weight: f64,
-    pub(super) bytes: Bytes,
-    pub(super) launch: Rc<Launch>,
+impl Runs {
+    fn messages(&self) -> u64 {
+        let jobs = self.whole.jobs();
+        jobs.iter()
+            .map(|job| u64::from(job.program.transfers()))
+            .sum()
+    }
 }
 
 /// A call as calibration runs it: whole messages, each algorithm's own handshake.

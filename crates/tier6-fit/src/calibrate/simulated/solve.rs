@@ -15,7 +15,11 @@ const NOISE: f64 = 0.05;
 /// How strong the pull is: a constant at its belief's distance counts as this part of a point.
 const PULL: f64 = 0.3;
 /// How often lines are held to the simulation anew.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 3;
+/// Constants that move less, as logarithms, are settled.
+const SETTLED: f64 = 1e-3;
+/// So is a fit that a round makes better by a smaller part.
+const GAIN_MIN: f64 = 0.01;
 /// How far constants move in a round, as a logarithm.
 const REACH: f64 = 1.5;
 
@@ -41,11 +45,14 @@ impl Ground<'_> {
     ) -> Option<Solution> {
         let mut best: Option<Solution> = None;
         let mut at = from.to_vec();
+        let mut is_settled = false;
         for _ in 0..=rounds {
             let lines = survey.lines(self, &at, protocols)?;
             let objective = self.objective(&lines, &at);
             let is_better = |best: &Solution| objective < best.objective;
             if best.as_ref().is_none_or(is_better) {
+                let gains = |best: &Solution| objective < best.objective * (1.0 - GAIN_MIN);
+                is_settled |= !best.as_ref().is_none_or(gains);
                 best = Some(Solution {
                     logs: at.clone(),
                     lines,
@@ -57,9 +64,12 @@ impl Ground<'_> {
                 at = at.iter().zip(&best.logs).map(halfway).collect();
                 continue;
             }
+            if is_settled {
+                break;
+            }
             let best = best.as_ref()?;
             let next = self.fit(&best.lines, &best.logs, true)?;
-            let is_settled = next.iter().zip(&at).all(|(a, b)| (a - b).abs() < 1e-4);
+            is_settled = next.iter().zip(&at).all(|(a, b)| (a - b).abs() < SETTLED);
             at = next;
             if is_settled {
                 break;

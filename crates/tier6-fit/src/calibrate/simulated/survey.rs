@@ -7,7 +7,7 @@
 
 use super::constant::Key;
 use super::lines::{Ground, Line, Lines, Term};
-use super::scene::{PIECES_RUN, SceneCall, Stage};
+use super::scene::{SceneCall, Stage};
 use super::surface::{Above, Face, Ladder, Measure, Place, Rung};
 use crate::calibrate::Observed;
 use crate::calibrate::site::Sites;
@@ -29,7 +29,8 @@ const BYTES_MIN: u64 = 64 << 10;
 const GAP_MAX: f64 = 0.02;
 /// The most faces of a structure.
 const FACES_MAX: usize = 12;
-/// Paths are run where lines say that they take at most so many times as long as the fastest.
+/// Paths are run where lines say that they take at most so many times as long as the fastest; those
+/// of long pipelines, which take the longest to run, where they are the fastest.
 const CONTENDS: f64 = 1.15;
 
 /// What is known of the paths, under a split.
@@ -148,7 +149,8 @@ impl Survey {
                 .fold(f64::INFINITY, f64::min);
             let mut of_point = Vec::new();
             for (time, line) in timed {
-                if time > CONTENDS * least {
+                let is_continued = bench.stage.is_continued(line.path, point.bytes);
+                if time > least * if is_continued { 1.0 } else { CONTENDS } {
                     continue;
                 }
                 let truth = bench.stage.time(line.path, point.bytes, f64::INFINITY);
@@ -230,7 +232,7 @@ impl<'a> Bench<'a> {
             .map(|point| point.bytes.as_f64())
             .collect();
         let (low, high) = (*sizes.first()?, *sizes.last()?);
-        let (bytes, measure, above) = self.structures(path, &sizes);
+        let (bytes, measure, above) = self.structures(path, &sizes)?;
         let place = self.place(path);
         let data = |bytes: f64| match measure {
             Measure::Data => bytes,
@@ -260,23 +262,22 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns the sizes whose structures differ.
-    fn structures(&self, path: Path, sizes: &[f64]) -> (Vec<f64>, Measure, Above) {
+    fn structures(&self, path: Path, sizes: &[f64]) -> Option<(Vec<f64>, Measure, Above)> {
         let (call, sites) = (self.stage.call, self.stage.sites);
         let high = sizes.last().copied().unwrap_or(0.0);
         if let Some(piece) = call.piece(path, sites) {
-            let counts = std::iter::successors(Some(1), |count| Some(2 * count));
-            let counts = counts.take_while(|count| *count <= PIECES_RUN);
-            let rungs: Vec<f64> = counts.map(|count| (count * piece.get()) as f64).collect();
+            let (half, full) = self.stage.steady(path)?;
+            let rungs = [1, 4, half, full].map(|count| (count * piece.get()) as f64);
             // Flags of LL and LL128 come on top of the largest size.
             let needed = 1 + rungs.partition_point(|bytes| *bytes < 4.0 * high);
             let rungs = rungs.into_iter().take(needed).collect();
-            return (rungs, Measure::Moved, Above::Straight);
+            return Some((rungs, Measure::Moved, Above::Straight));
         }
         let split = G5Parameters::of(sites.topology(&call.call)).cdma.split;
         if split != CdmaSplit::All || crate::launch::is_in_switch(path.algorithm) {
-            return (sizes.to_vec(), Measure::Data, Above::Scaled);
+            return Some((sizes.to_vec(), Measure::Data, Above::Scaled));
         }
-        (vec![high], Measure::Data, Above::Scaled)
+        Some((vec![high], Measure::Data, Above::Scaled))
     }
 
     /// Adds faces between two sizes of data until they leave no gap.
@@ -314,7 +315,7 @@ impl<'a> Bench<'a> {
     fn face(&self, path: Path, bytes: Bytes) -> Option<Face> {
         let stage = &self.stage;
         let runs = stage.call.runs(path, bytes, stage.sites)?;
-        let here = stage.weighed(path, &runs)?;
+        let here = stage.net(path, &runs)?;
         let place = self.place(path);
         let moved = bytes.as_f64() * place.moved;
         let mut face = Face::default();
@@ -324,7 +325,7 @@ impl<'a> Bench<'a> {
                 continue;
             }
             let near = Stage::new(stage.call, self.near[at].as_ref()?);
-            let change = near.weighed(path, &runs)? - here;
+            let change = near.net(path, &runs)? - here;
             let constant = self.constants[at];
             if is_sync {
                 face.syncs = change / (constant * STEP.exp_m1());
@@ -339,7 +340,7 @@ impl<'a> Bench<'a> {
             let less = Bytes::new(bytes.get() - bytes.get() / BYTES_STEP);
             let runs = stage.call.runs(path, less, stage.sites)?;
             let less = less.as_f64() * place.moved;
-            let pace = (here - stage.weighed(path, &runs)?) / (moved - less);
+            let pace = (here - stage.net(path, &runs)?) / (moved - less);
             face.per_byte = (pace - face.pace(place)).max(0.0);
         }
         face.fixed = here - face.time(moved, place);
