@@ -3,17 +3,21 @@
 //! same events in the same order.
 //!
 //! A wheel of buckets, each a fraction of a packet long: an event is dropped into its bucket, and a
-//! bucket is sorted when its turn comes. What is further away than the wheel reaches waits in a
-//! heap, deadlines above all.
+//! bucket is sorted when its turn comes. What is further away than the wheel reaches, as the far end
+//! of a long cable is behind fast links, waits on a wheel of longer parts, and is spread over the
+//! buckets when a part's turn comes; what is further yet in a heap, deadlines above all.
 //!
 //! The run's own queue is `tier6_des::Agenda`. It is another one: of events at one instant it gives
 //! that first which was added first, and here the order of adding must not count.
+
+mod wheel;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::fine::Fine;
 use super::train::Mark;
+use wheel::{BUCKETS, Wheel};
 
 /// Something to look at in the network; what was true when it was written down may have changed,
 /// so each is checked when its time comes.
@@ -47,10 +51,10 @@ pub(crate) enum Event {
     Decide(u32),
 }
 
-/// Buckets of the wheel.
-const BUCKETS: u64 = 1024;
 /// Buckets in the time of a packet, about.
 const PER_PACKET: u32 = 16;
+/// A part is 2^PART buckets, fewer than a wheel has.
+const PART: u32 = 8;
 
 #[derive(Debug)]
 pub(crate) struct Calendar {
@@ -62,13 +66,11 @@ pub(crate) struct Calendar {
     late: BinaryHeap<Entry>,
     /// Its number.
     at: u64,
-    /// The buckets after it, by their number.
-    wheel: Vec<Vec<Entry>>,
-    /// The room of buckets that were emptied. The latest is used first, while it is in the cache.
-    spare: Vec<Vec<Entry>>,
-    /// A bit for each that holds something.
-    held: [u64; (BUCKETS / 64) as usize],
-    /// Events behind the wheel.
+    /// The buckets after it.
+    near: Wheel<Entry>,
+    /// The parts behind those.
+    parts: Wheel<Entry>,
+    /// Events behind the parts.
     far: BinaryHeap<Entry>,
     /// A bucket is 2^width of the finest unit of time.
     width: u32,
@@ -114,9 +116,8 @@ impl Calendar {
             due: Vec::new(),
             late: BinaryHeap::new(),
             at: 0,
-            wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
-            spare: Vec::new(),
-            held: [0; (BUCKETS / 64) as usize],
+            near: Wheel::new(),
+            parts: Wheel::new(),
             far: BinaryHeap::new(),
             width: packet.bits().saturating_sub(PER_PACKET.ilog2()),
             happened: 0,
@@ -141,41 +142,54 @@ impl Calendar {
         if bucket == self.at {
             return self.late.push(entry);
         }
-        if bucket - self.at >= BUCKETS {
-            return self.far.push(entry);
+        if bucket - self.at < BUCKETS {
+            self.near.put(bucket, entry);
+        } else {
+            self.put_far(entry);
         }
-        let place = (bucket % BUCKETS) as usize;
-        let events = &mut self.wheel[place];
-        if events.capacity() == 0 {
-            *events = self.spare.pop().unwrap_or_default();
+    }
+
+    /// Keeps what is too far away for the buckets.
+    fn put_far(&mut self, entry: Entry) {
+        let part = self.part_of(&entry);
+        if part - (self.at >> PART) < BUCKETS {
+            self.parts.put(part, entry);
+        } else {
+            self.far.push(entry);
         }
-        events.push(entry);
-        self.held[place / 64] |= 1 << (place % 64);
+    }
+
+    fn part_of(&self, entry: &Entry) -> u64 {
+        entry.time.in_parts_of(self.width) >> PART
     }
 
     /// Gives the turn to an earlier bucket, to which something comes after all.
     fn turn_back(&mut self, bucket: u64) {
-        // What the wheel held beyond its reach from there.
-        let mut held = self.next_held(self.at);
-        while let Some(ahead) = held {
-            if ahead - bucket >= BUCKETS {
-                let place = (ahead % BUCKETS) as usize;
-                self.far.extend(self.wheel[place].drain(..));
-                self.held[place / 64] &= !(1 << (place % 64));
-            }
-            // The wheel ends where it began.
-            held = self
-                .next_held(ahead)
-                .filter(|next| *next - self.at < BUCKETS);
-        }
         let was = std::mem::replace(&mut self.at, bucket);
-        let events = self.due.drain(..).chain(self.late.drain());
-        if was - bucket >= BUCKETS {
-            return self.far.extend(events);
+        // What the wheels held beyond their reach from there. They end where they began.
+        let mut part = self.parts.next(was >> PART);
+        while let Some(ahead) = part {
+            if ahead - (bucket >> PART) >= BUCKETS {
+                let events = self.parts.take(ahead);
+                self.far.extend(events);
+            }
+            let next = self.parts.next(ahead);
+            part = next.filter(|next| *next - (was >> PART) < BUCKETS);
         }
-        let place = (was % BUCKETS) as usize;
-        self.wheel[place].extend(events);
-        self.held[place / 64] |= 1 << (place % 64);
+        let mut near = self.near.next(was);
+        while let Some(ahead) = near {
+            if ahead - bucket >= BUCKETS {
+                for entry in self.near.take(ahead) {
+                    self.put_far(entry);
+                }
+            }
+            near = self.near.next(ahead).filter(|next| *next - was < BUCKETS);
+        }
+        let due = std::mem::take(&mut self.due);
+        let late = std::mem::take(&mut self.late);
+        for entry in due.into_iter().chain(late) {
+            self.insert(entry);
+        }
     }
 
     /// Returns the next event and its time.
@@ -208,56 +222,51 @@ impl Calendar {
 
     /// Gives the turn to the next bucket that holds something.
     fn advance(&mut self) -> Option<()> {
-        let near = self.next_held(self.at);
-        let far = self
-            .far
-            .peek()
-            .map(|entry| entry.time.in_parts_of(self.width));
-        let next = near.into_iter().chain(far).min()?;
-        self.at = next;
-        if near == Some(next) {
-            let place = (next % BUCKETS) as usize;
-            let events = std::mem::take(&mut self.wheel[place]);
-            self.spare.push(std::mem::replace(&mut self.due, events));
-            self.held[place / 64] &= !(1 << (place % 64));
-        }
-        while let Some(entry) = self.far.peek()
-            && entry.time.in_parts_of(self.width) == next
-        {
-            self.due.extend(self.far.pop());
-        }
+        self.at = loop {
+            let near = self.near.next(self.at);
+            let part = self.next_part();
+            match part.filter(|part| near.is_none_or(|near| part << PART <= near)) {
+                Some(part) => self.spread(part),
+                None => break near?,
+            }
+        };
+        let events = self.near.take(self.at);
+        let room = std::mem::replace(&mut self.due, events);
+        self.near.give_room(room);
         self.due.sort_unstable();
         Some(())
     }
 
-    /// Returns the first bucket of the wheel behind one that holds something.
-    fn next_held(&self, bucket: u64) -> Option<u64> {
-        // Behind the last bucket of all there is none.
-        let start = bucket.checked_add(1)?;
-        let from = (start % BUCKETS) as usize;
-        let words = self.held.len();
-        // The first word twice: what of it is before the start comes last.
-        (0..=words).find_map(|ahead| {
-            let word = (from / 64 + ahead) % words;
-            let mut bits = self.held[word];
-            if ahead == 0 {
-                bits &= u64::MAX << (from % 64);
-            } else if ahead == words {
-                bits &= !(u64::MAX << (from % 64));
-            }
-            if bits == 0 {
-                return None;
-            }
-            let place = 64 * word as u64 + u64::from(bits.trailing_zeros());
-            start.checked_add((place + BUCKETS - start % BUCKETS) % BUCKETS)
-        })
+    /// Returns the first part that holds something, on the wheel or behind it.
+    fn next_part(&self) -> Option<u64> {
+        let far = self.far.peek().map(|entry| self.part_of(entry));
+        let part = self.parts.next(self.at >> PART);
+        part.into_iter().chain(far).min()
+    }
+
+    /// Spreads a part over the buckets; nothing is before it.
+    fn spread(&mut self, part: u64) {
+        // Just before the part, so that it is within reach.
+        self.at = (part << PART).saturating_sub(1).max(self.at);
+        let mut events = self.parts.take(part);
+        for entry in events.drain(..) {
+            self.near.put(entry.time.in_parts_of(self.width), entry);
+        }
+        self.parts.give_room(events);
+        while let Some(entry) = self.far.peek()
+            && self.part_of(entry) == part
+        {
+            let entry = *entry;
+            self.far.pop();
+            self.near.put(entry.time.in_parts_of(self.width), entry);
+        }
     }
 
     /// Returns the credits that are on their way back.
     pub(crate) fn credits(&self) -> u32 {
         let heaps = self.late.iter().chain(&self.far);
-        let buckets = self.wheel.iter().flatten().chain(&self.due);
-        let entries = buckets.chain(heaps).chain(&self.first);
+        let wheels = self.near.items().chain(self.parts.items());
+        let entries = wheels.chain(&self.due).chain(heaps).chain(&self.first);
         let credits = entries.map(|entry| match entry.event {
             Event::Credit(_, credits) => credits,
             _ => 0,
