@@ -346,6 +346,15 @@ fn repairs_are_safe_and_leave_the_rest() {
 }
 
 #[test]
+fn ranges_of_small_or_guessed_paths_are_not_extended() {
+    for path in ["ring,ll", "rings,simple"] {
+        let text = format!("allreduce,0,65536,{path},0,-1,-1\n");
+        let fixed = fix_config(&text, Dialect::NvidiaExample);
+        assert_eq!((fixed.text, fixed.lines), (text, vec![]));
+    }
+}
+
+#[test]
 fn nccls_own_choices_as_rules_are_clean_and_change_nothing() {
     let table = h100_table(LibraryVersion::new(2, 30, 7));
     let mut rules = Vec::new();

@@ -60,6 +60,7 @@ pub fn compare(
         series: Vec::new(),
         not_compared: Vec::new(),
     };
+    let mut paired: Vec<String> = Vec::new();
     for base in base_sides {
         let Some(index) = new_sides
             .iter()
@@ -67,16 +68,19 @@ pub fn compare(
         else {
             report
                 .not_compared
-                .push(format!("{}: only in the baseline", name(base.series)));
+                .push(alone(base.series, "baseline", &paired));
             continue;
         };
         let new = new_sides.remove(index);
         match compare_series(&compared(&base), &compared(&new), &request.change) {
-            Ok(comparison) => report.series.push(ComparedSeries {
-                baseline: SeriesReport::new(base.input, base.analysis),
-                new: SeriesReport::new(new.input, new.analysis),
-                comparison,
-            }),
+            Ok(comparison) => {
+                paired.push(name(base.series));
+                report.series.push(ComparedSeries {
+                    baseline: SeriesReport::new(base.input, base.analysis),
+                    new: SeriesReport::new(new.input, new.analysis),
+                    comparison,
+                });
+            }
             Err(error) => report
                 .not_compared
                 .push(format!("{}: {error}", name(base.series))),
@@ -85,7 +89,7 @@ pub fn compare(
     for new in new_sides {
         report
             .not_compared
-            .push(format!("{}: only in the new run", name(new.series)));
+            .push(alone(new.series, "new run", &paired));
     }
     if report.series.is_empty() {
         return Err(Error::NothingInCommon(report.not_compared.join("; ")));
@@ -193,6 +197,16 @@ fn is_same_call(base: &Series, new: &Series) -> bool {
         && agree(base.redop, new.redop)
         && agree(base.root, new.root)
         && agree(base.ranks.exact(), new.ranks.exact())
+}
+
+/// Says that a series has no partner on the other side.
+fn alone(series: &Series, side: &str, paired: &[String]) -> String {
+    let name = name(series);
+    if paired.contains(&name) {
+        format!("{name}: one more run of it in the {side}; runs are compared in pairs")
+    } else {
+        format!("{name}: only in the {side}")
+    }
 }
 
 fn name(series: &Series) -> String {

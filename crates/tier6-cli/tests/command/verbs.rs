@@ -261,6 +261,24 @@ fn calibrate_leaves_out_a_run_that_moved_wrong_data() {
 }
 
 #[test]
+fn compare_says_which_runs_have_no_partner() {
+    let base = std::fs::read_to_string(fixtures().join("base.txt")).unwrap();
+    let twice = format!("{base}{base}");
+    let run = Run::new(&["compare", "-", "same.txt", "--format", "json"]);
+    let said = run.stdin(twice.as_bytes()).said();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    let more = "one more run of it in the baseline; runs are compared in pairs";
+    assert_eq!(
+        json["not_compared"],
+        serde_json::json!([
+            format!("all_reduce on 8 ranks, out_of_place: {more}"),
+            format!("all_reduce on 8 ranks, in_place: {more}"),
+        ])
+    );
+}
+
+#[test]
 fn compare_with_a_run_that_aborted_is_a_no() {
     let base = std::fs::read_to_string(fixtures().join("base.txt")).unwrap();
     let rows: Vec<&str> = base.lines().take(25).collect();

@@ -1,11 +1,12 @@
 //! Repairs what can be repaired without changing what a file is meant to do: the case of
 //! names, -1 channels of NVIDIA's example, blanks, quotes and carriage returns, and a last
-//! range that ends early.
+//! range that ends early, unless its path is not known or would be LL for large messages.
 
 use super::lines::fields;
 use super::lint::LintContext;
 use super::positional::{algorithm, collective, protocol};
 use super::{Dialect, RuleCode, lint_config, read_config};
+use tier6_collective::Protocol;
 
 /// A repaired file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +46,17 @@ pub fn fix_config(text: &str, dialect: Dialect) -> Fixed {
 
 fn last_ranges(text: &str, dialect: Dialect) -> Vec<u64> {
     let config = read_config(text, dialect);
+    let is_meant_for_large = |line: u64| {
+        let mut findings = config.findings.iter();
+        let is_guessed = findings.any(|f| f.line == line && f.code == RuleCode::UnknownName);
+        let rule = config.rules.iter().find(|rule| rule.line == line);
+        !is_guessed && rule.is_some_and(|rule| rule.candidate.protocol != Protocol::Ll)
+    };
     lint_config(&config, &LintContext::default())
         .into_iter()
         .filter(|finding| finding.code == RuleCode::EndsEarly)
         .map(|finding| finding.line)
+        .filter(|line| is_meant_for_large(*line))
         .collect()
 }
 
