@@ -188,6 +188,10 @@ impl Lines {
         slot.admitted = slot.admitted.saturating_sub(serving.count);
         if train.count == 0 {
             slot.trains.pop_front();
+            if slot.trains.is_empty() {
+                // The next one comes to the first place, which the cache still has.
+                slot.trains.clear();
+            }
         }
         if slot.trains.is_empty()
             && slot.tie == 0
