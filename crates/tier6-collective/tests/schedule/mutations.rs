@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use tier6_collective::{
-    Algorithm, BuildOptions, Collective, Schedule, Violation, build, read_json,
+    Algorithm, BuildOptions, Collective, Route, Schedule, Transfer, Violation, build, read_json,
 };
 use tier6_units::Bytes;
 
@@ -91,8 +91,14 @@ fn every_dropped_dependency_on_data_is_found() {
             continue;
         }
         let document = document(&schedule);
+        // NVLS loads wait for room, which no data needs.
+        let waits_for_room = |transfer: &Transfer| {
+            schedule.algorithm() == Some(Algorithm::Nvls)
+                && matches!(transfer.route, Route::LoadReduce { .. })
+        };
         let edges: Vec<(usize, usize)> = schedule
             .iter()
+            .filter(|(_, transfer)| !waits_for_room(transfer))
             .flat_map(|(id, _)| {
                 (0..schedule.dependencies(id).len()).map(move |nth| (id.index(), nth))
             })
