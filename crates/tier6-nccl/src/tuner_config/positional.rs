@@ -73,7 +73,7 @@ impl Reader<'_> {
         self.check_spelling(text);
         if fields.len() < FIELDS_MIN {
             let message = format!(
-                "line has {} fields, {FIELDS_MIN} are needed; the plug-in skips it",
+                "the line has {} of {FIELDS_MIN} fields; the plug-in skips it",
                 fields.len()
             );
             self.find(RuleCode::Skipped, Severity::Error, message);

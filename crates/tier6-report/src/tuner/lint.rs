@@ -82,17 +82,26 @@ fn place(path: &str, line: u64) -> String {
     }
 }
 
-/// Returns the findings as text for a terminal: one line each, the way out below it.
+/// Returns the findings as text for a terminal: one line each, the way out below it. What holds for
+/// lines in a row is said once, as `path:16-43`.
 pub fn lint_table(report: &LintReport, style: Style) -> String {
     let mut out = String::new();
     for file in &report.files {
-        for finding in &file.findings {
+        let is_next = |one: &Finding, next: &Finding| {
+            (next.line, next.code, &next.message) == (one.line + 1, one.code, &one.message)
+        };
+        for alike in file.findings.chunk_by(is_next) {
+            let finding = &alike[0];
             let (message, hint) = split_hint(&finding.message);
             let label = format!("{}[{}]", finding.severity.name(), finding.code);
+            let mut place = place(&file.path, finding.line);
+            if let [_, .., last] = alike {
+                let _ = write!(place, "-{}", last.line);
+            }
             let _ = writeln!(
                 out,
                 "{}: {}: {}",
-                terminal_text(&place(&file.path, finding.line)),
+                terminal_text(&place),
                 style.paint(tone(finding.severity), &label),
                 terminal_text(message)
             );
@@ -224,5 +233,37 @@ impl<'a> FileDto<'a> {
             repaired_lines: &file.repaired,
             findings: findings.collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::{Charset, Color};
+    use tier6_nccl::{LintContext, lint_config, read_config};
+
+    #[test]
+    fn lines_in_a_row_that_say_the_same_are_one() {
+        let dialect = Dialect::Rccl;
+        let config = read_config("one\ntwo\nthree\n\nfour\n", dialect);
+        let file = LintedFile {
+            path: "notes.txt".to_owned(),
+            dialect,
+            rules: config.rules.len(),
+            findings: lint_config(&config, &LintContext::default()),
+            repaired: Vec::new(),
+        };
+        let report = LintReport { files: vec![file] };
+        let style = Style {
+            color: Color::Off,
+            charset: Charset::Ascii,
+            width: 80,
+        };
+        assert_eq!(
+            lint_table(&report, style),
+            "notes.txt:1-3: error[T6217]: the line has 1 of 8 fields; the plug-in skips it\n\
+             notes.txt:5: error[T6217]: the line has 1 of 8 fields; the plug-in skips it\n\n\
+             0 rules in 1 file: 4 errors\n"
+        );
     }
 }
