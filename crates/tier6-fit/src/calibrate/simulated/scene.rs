@@ -286,12 +286,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Says whether the time of a size is continued from that of fewer pieces.
-    pub(super) fn is_continued(&self, path: Path, bytes: Bytes) -> bool {
-        let pieces = self.call.pieces(path, bytes, self.sites);
-        pieces.is_some_and(|pieces| pieces > (2 * PIECES_LEAST) as f64)
-    }
-
     fn piped(&self, path: Path, pieces: u64) -> Option<f64> {
         self.kept((path, pieces), || {
             let bytes = self.call.data_of(path, pieces, self.sites)?;

@@ -29,8 +29,9 @@ const BYTES_MIN: u64 = 64 << 10;
 const GAP_MAX: f64 = 0.02;
 /// The most faces of a structure.
 const FACES_MAX: usize = 12;
-/// Paths are run where lines say that they take at most so many times as long as the fastest; those
-/// of long pipelines, which take the longest to run, where they are the fastest.
+/// Paths are run where lines say that they take at most so many times as long as the fastest run.
+const LOOKED_AT: f64 = 1.5;
+/// So many times as long as the fastest they are given.
 const CONTENDS: f64 = 1.15;
 
 /// What is known of the paths, under a split.
@@ -140,24 +141,24 @@ impl Survey {
         for point in &set.points {
             let lines = self.lines_of(bench, at, protocols, point);
             let timed = lines.into_iter();
-            let timed: Vec<(f64, Line)> = timed
+            let mut timed: Vec<(f64, Line)> = timed
                 .map(|line| (line.slope(&bench.constants).time, line))
                 .collect();
-            let least = timed
-                .iter()
-                .map(|(time, _)| *time)
-                .fold(f64::INFINITY, f64::min);
-            let mut of_point = Vec::new();
-            for (time, line) in timed {
-                let is_continued = bench.stage.is_continued(line.path, point.bytes);
-                if time > least * if is_continued { 1.0 } else { CONTENDS } {
-                    continue;
+            timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (mut of_point, mut best) = (Vec::new(), f64::INFINITY);
+            for (said, line) in timed {
+                if said > LOOKED_AT * best {
+                    break;
                 }
-                let truth = bench.stage.time(line.path, point.bytes, f64::INFINITY);
-                of_point.push((line.path, truth));
-                if truth.is_some_and(|truth| (truth / time).ln().abs() > GAP_MAX) {
+                let limit = CONTENDS * best;
+                let time = bench.stage.time(line.path, point.bytes, limit);
+                if time.is_some_and(|time| (time / said).ln().abs() > GAP_MAX) {
                     self.add(bench, at, line.path, point.bytes);
                 }
+                best = best.min(time.unwrap_or(f64::INFINITY));
+                // What has not ended takes at least as long as it was given.
+                let least = limit.is_finite().then(|| said.max(limit));
+                of_point.push((line.path, time.or(least)));
             }
             truths.push(of_point);
         }
