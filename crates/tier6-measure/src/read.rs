@@ -65,6 +65,12 @@ pub enum ReadError {
         /// How many lines were looked at.
         line: Option<u64>,
     },
+    /// Nothing of the format that the caller asked for was found.
+    #[error("this is no `{dialect}`")]
+    NotDialect {
+        /// The format.
+        dialect: Dialect,
+    },
     /// The compressed data is damaged.
     #[error("damaged {format} data: {message}")]
     Compressed {
@@ -121,6 +127,7 @@ impl ReadError {
                 "tier6 reads nccl-tests, rccl-tests and OSU output, NCCL logs, JSON and CSV; \
                  `--as DIALECT` forces one, `--map time_us=HEADER` names the columns of a CSV",
             ),
+            Self::NotDialect { .. } => Some("without `--as` the content tells the format"),
             Self::Compressed { .. } => Some("was the download or the copy complete?"),
             Self::Packed { .. } => Some(
                 "tier6 reads .gz and .zst; unpack others first: `xz -dc FILE | tier6 analyze -`",
@@ -208,10 +215,14 @@ const AFTER_TEXT: [DocumentReader; 3] = [
 /// ```
 pub fn read(input: impl BufRead, options: &ReadOptions) -> Result<Parsed<Dataset>, ReadError> {
     let decoded = decode(input)?;
-    let mut parsed = match document_reader(&decoded.head, options.dialect) {
-        Some(reader) => read_document(reader, decoded, options)?,
-        None => nccl_tests::read(decoded, options)?,
+    let parsed = match document_reader(&decoded.head, options.dialect) {
+        Some(reader) => read_document(reader, decoded, options),
+        None => nccl_tests::read(decoded, options),
     };
+    let mut parsed = parsed.map_err(|error| match (error, options.dialect) {
+        (ReadError::NotRecognised { .. }, Some(dialect)) => ReadError::NotDialect { dialect },
+        (error, _) => error,
+    })?;
     let dialect = parsed.value.dialect;
     if !options.columns.is_empty() && !dialect.is_mapped() {
         parsed.warnings.push(Warning {

@@ -115,6 +115,7 @@ impl Inputs {
                     Err(Error::Read {
                         source:
                             ReadError::NotRecognised { .. }
+                            | ReadError::NotDialect { .. }
                             | ReadError::Packed { .. }
                             | ReadError::Empty,
                         ..

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::io::Write;
+use tier6_measure::Dialect;
 
 fn table() -> String {
     let footer = "# Out of bounds values : 0 OK\n";
@@ -97,6 +98,24 @@ fn other_compressions_are_named() {
             format!("{name} data is not unpacked here")
         );
         assert!(error.hint().unwrap().contains("unpack others first"));
+    }
+}
+
+#[test]
+fn a_forced_format_that_is_not_there_is_named() {
+    for dialect in [
+        Dialect::ForeignCsv,
+        Dialect::RcclCsv,
+        Dialect::NcclTestsJson,
+    ] {
+        let options = ReadOptions {
+            dialect: Some(dialect),
+            ..ReadOptions::default()
+        };
+        let error = read(&b"a poem\nabout nothing\n"[..], &options).unwrap_err();
+        assert_eq!(error.to_string(), format!("this is no `{dialect}`"));
+        let hint = "without `--as` the content tells the format";
+        assert_eq!(error.hint(), Some(hint));
     }
 }
 

@@ -49,7 +49,10 @@ pub(super) fn read_sweeps(
             (
                 Err(Error::Read {
                     source:
-                        ReadError::NotRecognised { .. } | ReadError::Packed { .. } | ReadError::Empty,
+                        ReadError::NotRecognised { .. }
+                        | ReadError::NotDialect { .. }
+                        | ReadError::Packed { .. }
+                        | ReadError::Empty,
                     ..
                 }),
                 Input::Found(_),
