@@ -4,15 +4,15 @@ use crate::analyze::Inputs;
 use crate::predict::unknown;
 use crate::systems::{LoadedSystem, no_charts};
 use crate::tuner::split_hint;
-use crate::validate::analyses_of;
+use crate::validate::right_analyses_of;
 use crate::{Error, Form, Progress};
 use std::collections::BTreeMap;
 use tier6_collective::{Algorithm, Collective, Protocol};
 use tier6_fit::{
     Anchored, CalibrateError, CalibrateOptions, Calibration, Call, Confounded, Method, Observed,
-    SetFit, calibrate_simulated, forecast, plan_sizes as choose_sizes,
+    SeriesAnalysis, SetFit, calibrate_simulated, forecast, plan_sizes as choose_sizes,
 };
-use tier6_measure::{Correctness, Dataset, ReadOptions, Run};
+use tier6_measure::ReadOptions;
 use tier6_report::{
     CalibrationReport, PlanReport, SetAside, calibration_csv, calibration_json,
     calibration_markdown, calibration_table, plan_json, plan_table,
@@ -85,12 +85,11 @@ pub fn calibrate(
     let mut inputs = Inputs::read(request.files, &request.reading, progress)?;
     let mut observed = Vec::new();
     for (input, parsed) in &inputs.read {
-        for set in observed_of(&input.id(), &parsed.value)? {
+        let (analyses, wrong) = right_analyses_of(&input.id(), &parsed.value);
+        for set in observed_of(&input.id(), &analyses)? {
             let set = set.on(&system);
             observed.push(set.forced(request.algorithm, request.protocol));
         }
-        let failed = parsed.value.runs.iter().filter(|run| is_failed(run));
-        let wrong = failed.map(|run| Error::wrong_data(input.id(), run));
         inputs.failures.extend(wrong);
     }
     if observed.is_empty() {
@@ -154,21 +153,14 @@ fn is_offered(request: &CalibrateRequest<'_>) -> Result<(), Error> {
 }
 
 /// Takes the sweeps of one data set.
-fn observed_of(id: &str, dataset: &Dataset) -> Result<Vec<Observed>, Error> {
-    let mut analyses = analyses_of(dataset);
-    analyses.retain(|analysis| !is_failed(&dataset.runs[analysis.run]));
-    let sweeps = MeasuredSet::pairs(id, &analyses);
+fn observed_of(id: &str, analyses: &[SeriesAnalysis]) -> Result<Vec<Observed>, Error> {
+    let sweeps = MeasuredSet::pairs(id, analyses);
     let observe = |(name, scored, other)| Observed::of_series(name, scored, other);
     let observed: Result<Vec<Observed>, _> = sweeps.into_iter().map(observe).collect();
     observed.map_err(|error| {
         let (message, hint) = split_hint(&error.to_string());
         Error::Usage { message, hint }
     })
-}
-
-/// Says whether a run moved wrong data: what its other sizes took is no constant of a machine.
-fn is_failed(run: &Run) -> bool {
-    run.correctness() == Correctness::Failed
 }
 
 /// Parts sweeps into the planned sizes of each and the rest.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use tier6_collective::DataType;
 use tier6_fit::{AnalysisOptions, SeriesAnalysis, analyze_run};
-use tier6_measure::{Dataset, ReadOptions, RunSetup};
+use tier6_measure::{Correctness, Dataset, ReadOptions, Run, RunSetup};
 use tier6_report::{validation_csv, validation_json, validation_markdown, validation_table};
 use tier6_study::{Engine, Holdout, MeasuredSet, Role, ValidationReport, validate_by};
 use tier6_system::{SystemSpec, preset};
@@ -47,20 +47,25 @@ pub fn validate(
     let mut failures = Vec::new();
     if files.is_empty() {
         for set in bundled::sets() {
-            sets.extend(of_bundled(&set, named.as_ref())?);
+            let dataset = set.read()?.value;
+            let analyses = analyses_of(&dataset);
+            sets.extend(of_bundled(&set, &dataset, &analyses, named.as_ref()));
         }
     } else {
         let inputs = Inputs::read(files, request.reading, progress)?;
+        failures = inputs.failures;
         for (input, parsed) in &inputs.read {
+            let dataset = &parsed.value;
+            let (analyses, wrong) = right_analyses_of(&input.id(), dataset);
+            failures.extend(wrong);
             if let Some(set) = bundled_copy(input, request.reading) {
                 needs_system(request, input, named.is_some() || set.system.is_some())?;
-                sets.extend(of_bundled(&set, named.as_ref())?);
+                sets.extend(of_bundled(&set, dataset, &analyses, named.as_ref()));
             } else {
                 needs_system(request, input, named.is_some())?;
-                sets.extend(sets_of(&input.id(), &parsed.value, named.as_ref()));
+                sets.extend(sets_of(&input.id(), dataset, &analyses, named.as_ref()));
             }
         }
-        failures = inputs.failures;
     }
     if sets.is_empty() {
         return Err(failures.pop().unwrap_or_else(|| Error::NothingMeasured {
@@ -73,16 +78,20 @@ pub fn validate(
 }
 
 /// Returns the sweeps of a bundled set, on the machine that is named, else on its own.
-fn of_bundled(set: &Bundled, named: Option<&SystemSpec>) -> Result<Vec<MeasuredSet>, Error> {
-    let parsed = set.read()?;
+fn of_bundled(
+    set: &Bundled,
+    dataset: &Dataset,
+    analyses: &[SeriesAnalysis],
+    named: Option<&SystemSpec>,
+) -> Vec<MeasuredSet> {
     let own = set.system.and_then(|name| preset(name).ok());
     let system = named.cloned().or(own);
-    let mut found = sets_of(set.id, &parsed.value, system.as_ref());
+    let mut found = sets_of(set.id, dataset, analyses, system.as_ref());
     for sweep in &mut found {
         sweep.forced_by(set.flags().split_whitespace());
         sweep.family = set.family();
     }
-    Ok(found)
+    found
 }
 
 /// Returns the bundled set that an input is a copy of, of which more is known than it says; unless
@@ -142,20 +151,25 @@ fn needs_system(request: &ValidateRequest<'_>, input: &Input, is_known: bool) ->
     })
 }
 
-/// Returns the exit code of a validation: unreadable inputs first, then a scheme that no set has
-/// enough sizes for.
+/// Returns the exit code of a validation: wrong data first, then unreadable inputs, then a scheme
+/// that no set has enough sizes for.
 pub fn validation_exit(report: &ValidationReport, failures: &[Error]) -> Exit {
-    match (failures.is_empty(), report.sets.is_empty()) {
-        (false, _) => Exit::Input,
-        (true, true) => Exit::Nothing,
-        (true, false) => Exit::Done,
-    }
+    let scored = if report.sets.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Done
+    };
+    Error::exit_of(failures, scored)
 }
 
 /// Takes what is fit for scoring of one data set.
-fn sets_of(id: &str, dataset: &Dataset, system: Option<&SystemSpec>) -> Vec<MeasuredSet> {
-    let analyses = analyses_of(dataset);
-    let sweeps = MeasuredSet::pairs(id, &analyses).into_iter();
+fn sets_of(
+    id: &str,
+    dataset: &Dataset,
+    analyses: &[SeriesAnalysis],
+    system: Option<&SystemSpec>,
+) -> Vec<MeasuredSet> {
+    let sweeps = MeasuredSet::pairs(id, analyses).into_iter();
     let set = |(name, scored, other): (String, &SeriesAnalysis, Option<&SeriesAnalysis>)| {
         let setup = &dataset.runs[scored.run].setup;
         let words = words_of(setup);
@@ -193,11 +207,32 @@ fn family_of(setup: &RunSetup, series: &SeriesAnalysis, words: &[String]) -> Str
 }
 
 /// Analyses every series of a data set with the standard limits.
-pub(crate) fn analyses_of(dataset: &Dataset) -> Vec<SeriesAnalysis> {
+fn analyses_of(dataset: &Dataset) -> Vec<SeriesAnalysis> {
     let trace = &dataset.trace.selections;
     let runs = dataset.runs.iter().enumerate();
     runs.flat_map(|(index, run)| analyze_run(run, index, trace, &AnalysisOptions::STANDARD))
         .collect()
+}
+
+/// Analyses the runs of a data set that did not move wrong data, and names the others: what their
+/// other sizes took says nothing of the machine.
+pub(crate) fn right_analyses_of(id: &str, dataset: &Dataset) -> (Vec<SeriesAnalysis>, Vec<Error>) {
+    let is_failed = |run: &Run| run.correctness() == Correctness::Failed;
+    let mut analyses = analyses_of(dataset);
+    analyses.retain(|analysis| !is_failed(&dataset.runs[analysis.run]));
+    let failed = dataset.runs.iter().enumerate();
+    let failed = failed.filter(|(_, run)| is_failed(run));
+    let wrong = failed.map(|(index, run)| Error::wrong_data(label(id, index, dataset), run));
+    (analyses, wrong.collect())
+}
+
+/// Names a run: by its input, and by its place where the input holds several.
+fn label(id: &str, index: usize, dataset: &Dataset) -> String {
+    if dataset.runs.len() > 1 {
+        format!("{id}#{}", index + 1)
+    } else {
+        id.to_owned()
+    }
 }
 
 /// Reads the name of an engine.

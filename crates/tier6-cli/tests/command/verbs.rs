@@ -261,6 +261,25 @@ fn calibrate_leaves_out_a_run_that_moved_wrong_data() {
 }
 
 #[test]
+fn validate_leaves_out_a_run_that_moved_wrong_data() {
+    let left_out = "error: `wrong-data` moved wrong data at 16 MiB: nothing of it is used";
+    let alone = Run::new(&["validate", "wrong-data.txt"]).said();
+    assert_eq!((alone.code, alone.stdout.as_str()), (10, ""));
+    assert!(alone.stderr.starts_with(left_out), "{}", alone.stderr);
+    let both = ["validate", "base.txt", "wrong-data.txt", "--format", "json"];
+    let both = Run::new(&both).said();
+    assert_eq!(both.code, 10, "{}", both.stderr);
+    assert!(both.stderr.starts_with(left_out), "{}", both.stderr);
+    let json: serde_json::Value = serde_json::from_str(&both.stdout).unwrap();
+    let ids = json["sets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| &set["id"]);
+    assert_eq!(ids.collect::<Vec<_>>(), ["base"]);
+}
+
+#[test]
 fn compare_says_which_runs_have_no_partner() {
     let base = std::fs::read_to_string(fixtures().join("base.txt")).unwrap();
     let twice = format!("{base}{base}");
