@@ -7,15 +7,15 @@ use std::path::Path;
 use std::str::FromStr;
 use tier6::{Bytes, Dialect, Grain, ReadOptions};
 
-/// Reads `5%` or `5`.
-pub fn percent(option: &str, text: &str) -> Result<f64, Failure> {
+/// Reads `5%` or `5`; a hint shows `example`, a share that is usual for the option.
+pub fn percent(option: &str, text: &str, example: &str) -> Result<f64, Failure> {
     let text = text.trim();
     let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() && (0.0..=100.0).contains(&value) => Ok(value),
         _ => Err(Failure::Usage {
             message: format!("`{option}` is a percentage from 0 to 100, found `{text}`"),
-            hint: Some(format!("for example `{option} 5%`")),
+            hint: Some(format!("for example `{option} {example}`")),
         }),
     }
 }
@@ -132,8 +132,8 @@ fn names(all: &[&str]) -> String {
 /// Reads the limits of the model.
 pub fn analysis_options(model: &Model) -> Result<tier6::AnalysisOptions, Failure> {
     Ok(tier6::AnalysisOptions {
-        cv_limit_pct: percent("--cv", &model.cv)?,
-        saturation_pct: percent("--saturation", &model.saturation)?,
+        cv_limit_pct: percent("--cv", &model.cv, "5%")?,
+        saturation_pct: percent("--saturation", &model.saturation, "80%")?,
         line_rate: model.line_rate.as_deref().map(line_rate).transpose()?,
     })
 }

@@ -17,8 +17,8 @@ pub fn run(options: &Compare, terminal: &Terminal) -> Result<Exit, Failure> {
         reading: meaning::reading(&options.reading)?,
         options: meaning::analysis_options(&options.model)?,
         change: CompareOptions {
-            min_effect_pct: meaning::percent("--min-effect", &options.min_effect)?,
-            false_discovery_pct: meaning::percent("--fdr", &options.fdr)?,
+            min_effect_pct: meaning::percent("--min-effect", &options.min_effect, "3%")?,
+            false_discovery_pct: meaning::percent("--fdr", &options.fdr, "5%")?,
             ..CompareOptions::STANDARD
         },
         loss: loss(options.model.loss),

@@ -136,7 +136,7 @@ fn config(options: &Config, terminal: &Terminal) -> Result<Exit, Failure> {
         files: &options.files,
         dialect,
         tuner: tuner.as_ref(),
-        margin_pct: crate::meaning::percent("--margin", &options.margin)?,
+        margin_pct: crate::meaning::percent("--margin", &options.margin, "1%")?,
         ll128: if options.trust_ll128 {
             Ll128::Trusted
         } else {

@@ -105,6 +105,16 @@ fn a_log_without_a_table_is_nothing_to_work_on() {
 }
 
 #[test]
+fn the_hint_for_a_percentage_suits_its_option() {
+    for (option, hint) in [("--saturation", "80%"), ("--cv", "5%")] {
+        let hint = format!("hint: for example `{option} {hint}`");
+        check(&["analyze", "base.txt", option, "120%"], 2, &[&hint]);
+    }
+    let arguments = ["compare", "base.txt", "same.txt", "--min-effect", "x"];
+    check(&arguments, 2, &["`--min-effect 3%`"]);
+}
+
+#[test]
 fn a_header_without_rows_is_nothing_to_work_on() {
     let base = fs::read_to_string(fixtures().join("base.txt")).unwrap();
     let header: Vec<&str> = base

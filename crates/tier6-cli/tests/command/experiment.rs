@@ -114,6 +114,24 @@ fn what_an_engine_cannot_do_is_listed_and_the_rest_goes_on() {
 }
 
 #[test]
+fn sizes_are_one_text_or_a_list() {
+    let experiment = |sizes: &str| {
+        let text = format!(
+            "system = 'h100-x8'\nranks = [8]\nsizes = {sizes}\nname = 'mine'\n[[line]]\n\
+             collective = 'all_reduce'\nalgorithms = ['ring']\n"
+        );
+        let run = Run::new(&["experiment", "-", "--format", "csv"]);
+        let said = run.stdin(text.as_bytes()).said();
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        said.stdout
+    };
+    let listed = experiment("['1M', '64MB', '1K..4K']");
+    assert_eq!(listed, experiment("'1M,64MB,1K..4K'"));
+    // Five sizes by two engines, and the head.
+    assert_eq!(listed.lines().count(), 1 + 5 * 2, "{listed}");
+}
+
+#[test]
 fn bad_requests_say_what_and_how() {
     let said = |arguments: &[&str], input: &str| {
         let said = Run::new(arguments).stdin(input.as_bytes()).said();

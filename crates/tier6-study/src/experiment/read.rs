@@ -37,7 +37,7 @@ struct Written {
     note: Option<String>,
     system: String,
     ranks: Spanned<Vec<u32>>,
-    sizes: Spanned<String>,
+    sizes: Spanned<WrittenSizes>,
     #[serde(default = "both_engines")]
     engines: Vec<Spanned<String>>,
     fidelity: Option<Spanned<String>>,
@@ -45,6 +45,17 @@ struct Written {
     line: Vec<WrittenLine>,
     #[serde(default)]
     reference: Vec<WrittenReference>,
+}
+
+/// Sizes and ranges, joined by commas in one text or listed.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "`sizes` is a text such as \"1K..1G:x4\", or a list such as [\"1M\", \"4M..1G\"]"
+)]
+enum WrittenSizes {
+    Joined(String),
+    Listed(Vec<String>),
 }
 
 #[derive(Deserialize)]
@@ -223,8 +234,12 @@ impl Reader<'_> {
         }
     }
 
-    fn sizes(&self, written: &Spanned<String>) -> Result<SizeRange, ExperimentError> {
-        written.get_ref().parse().map_err(|error| {
+    fn sizes(&self, written: &Spanned<WrittenSizes>) -> Result<SizeRange, ExperimentError> {
+        let joined = match written.get_ref() {
+            WrittenSizes::Joined(text) => text.clone(),
+            WrittenSizes::Listed(parts) => parts.join(","),
+        };
+        joined.parse().map_err(|error| {
             let message = format!("`sizes`: {error}");
             self.wrong(written, message, "for example `1K..1G:x4` or `64M`")
         })
@@ -392,6 +407,15 @@ source = 'a paper'
             ),
             ("[8, 4]", "[-8]", Some(3), "-8", ""),
             ("1K..64K", "1K..64Q", Some(4), "`sizes`", "1K..1G:x4"),
+            (
+                "'1K..64K'",
+                "['1K', '1Q']",
+                Some(4),
+                "unknown unit `Q` in `1Q`",
+                "1K..1G:x4",
+            ),
+            ("'1K..64K'", "[]", Some(4), "`sizes`", "1K..1G:x4"),
+            ("'1K..64K'", "[1024]", Some(4), "or a list", ""),
             (
                 "'ring'\n[",
                 "'rng'\n[",
