@@ -13,8 +13,8 @@ use tier6_units::Bytes;
 
 /// A form must be this much better than a plainer one.
 const GAIN_MIN: f64 = 0.05;
-/// Messages of one pass over all calls beyond which one form of split is tried only: what the system
-/// says, else none at all.
+/// Messages of one pass over all calls beyond which one form of split is tried only, as over several
+/// nodes, where the network hides it: what the system says, else none at all.
 const MESSAGES_MAX: u64 = 100_000;
 
 /// A form.
@@ -78,7 +78,8 @@ fn splits(ground: &Ground<'_>) -> Vec<Option<SplitSpec>> {
     let points = ground.observed.iter().map(|set| set.points.len() as u64);
     let calls = ground.scene.calls().iter();
     let messages: u64 = calls.zip(points).map(|(call, n)| n * call.messages()).sum();
-    if messages > MESSAGES_MAX {
+    let is_over_nodes = ground.observed.iter().any(|set| set.call.nodes > 1);
+    if messages > MESSAGES_MAX || is_over_nodes {
         let cdma = ground.system.g5.as_ref().and_then(|g5| g5.cdma.as_ref());
         let is_said = cdma.is_some_and(|cdma| cdma.split.is_some());
         return vec![(!is_said).then_some(SplitSpec::All)];
