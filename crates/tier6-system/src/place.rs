@@ -21,7 +21,9 @@ impl Place {
             .iter()
             .rposition(|&byte| byte == b'\n')
             .map_or(0, |at| at + 1);
-        let lines = before.split(|&byte| byte == b'\n').count() - 1;
+        // Bytes are summed several at a time; pieces of a split are not.
+        let is_end = |&byte: &u8| usize::from(byte == b'\n');
+        let lines: usize = before.iter().map(is_end).sum();
         let column = String::from_utf8_lossy(&before[line_start..])
             .chars()
             .count();
