@@ -11,7 +11,9 @@ mod read;
 use crate::candidate::NcclAlgorithm;
 use crate::path_type::PathType;
 pub use check::CommunicatorError;
-pub use read::{CommunicatorSource, ReadCommunicatorError, read_communicator};
+pub use read::{
+    CommunicatorSource, ReadCommunicatorError, UnknownKey, read_communicator, unknown_keys,
+};
 pub(crate) use read::{RawCommunicator, cpu_from_numbers};
 
 /// What NCCL's search found for one algorithm.

@@ -33,7 +33,7 @@ pub use candidate::{Candidate, NcclAlgorithm, NcclCollective, NotTunedError};
 pub use choice::{Basis, CallTerms, Choice, Entry, NoCandidateError};
 pub use communicator::{
     Communicator, CommunicatorError, CommunicatorSource, Cpu, CpuArch, CpuVendor, Graph, Pattern,
-    ReadCommunicatorError, read_communicator,
+    ReadCommunicatorError, UnknownKey, read_communicator, unknown_keys,
 };
 pub use cost_table::{CellTerms, CostTable};
 pub use graph_xml::{GraphFile, ReadGraphError, read_graph_xml};

@@ -9,6 +9,7 @@ mod lint;
 mod load;
 mod source;
 mod sweep;
+mod unknown_key;
 mod verify;
 
 pub use audit::{AuditRequest, audit, audit_exit, render_audit};

@@ -108,6 +108,40 @@ fn audit_reproduces_the_error_column_of_source_document_000() {
 }
 
 #[test]
+fn keys_of_a_communicator_that_are_not_read_are_said() {
+    let text = fs::read_to_string(fixtures().join("tuner/communicator.toml")).unwrap();
+    let choose = |text: &str| {
+        let arguments = ["choose", "--comm", "-", "--nccl", "2.27.7", "--sizes", "1M"];
+        tuner(&arguments).stdin(text.as_bytes()).said()
+    };
+    let plain = choose(&text);
+    assert_eq!((plain.code, plain.stderr.as_str()), (0, ""));
+    let more = text
+        .replace("nRanks =", "topoCpuVender = 1\nrack = 7\nnRanks =")
+        .replace("bwInter =", "bwInterr = 9\nbwInter =");
+    let said = choose(&more);
+    assert_eq!((said.code, &said.stdout), (0, &plain.stdout));
+    for note in [
+        "`topoCpuVender` is no key of a communicator and is passed over; did you mean `topoCpuVendor`?",
+        "`rack` is no key of a communicator and is passed over; the book's page",
+        "`bwInterr` is no key of a graph and is passed over; did you mean `bwInter`?",
+    ] {
+        assert_eq!(said.stderr.matches(note).count(), 1, "{}", said.stderr);
+    }
+    // A key that is needed and misspelt is an error, and the hint names the word.
+    let said = choose(&text.replace("nRanks =", "nRank ="));
+    assert_eq!(said.code, 3, "{}", said.stderr);
+    assert!(
+        said.stderr.contains("missing field `nRanks`"),
+        "{}",
+        said.stderr
+    );
+    let hint =
+        "hint: `nRank` is no key of a communicator and is passed over; did you mean `nRanks`?";
+    assert!(said.stderr.contains(hint), "{}", said.stderr);
+}
+
+#[test]
 fn graph_log_and_communicator_choose_alike() {
     let sources = [
         "--comm communicator.json",

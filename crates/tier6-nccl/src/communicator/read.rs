@@ -3,12 +3,15 @@
 //! Names are NCCL's own. Path types may be numbers, which are those of the file's release, or
 //! names. Fields that older releases do not write are optional.
 
+mod unknown;
+
 use super::{Communicator, CommunicatorError, Cpu, CpuArch, CpuVendor, Graph, Pattern};
 use crate::candidate::NcclAlgorithm;
 use crate::release::{Release, UnknownVersionError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use tier6_collective::{LibraryVersion, ParseVersionError};
+pub use unknown::{UnknownKey, unknown_keys};
 
 /// A communicator with what its file says about its origin.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,6 @@
 //! From a graph file, a communicator, a log or a name to the tables of one NCCL release.
 
+use super::unknown_key::notes_on_keys;
 use super::{chain, split_hint};
 use crate::Error;
 use crate::text::read_text;
@@ -222,20 +223,27 @@ fn from_communicator(request: &TunerRequest, path: &str) -> Result<Tuner, Error>
             "the communicator is the one that NCCL {named} found"
         ));
     }
+    let on_keys = notes_on_keys(&json);
     let source = read_communicator(&json.to_string(), chosen.release).map_err(|error| {
         match malformed(path, &error) {
             Error::Malformed {
                 path,
                 message,
                 hint,
-            } if !is_json(&text) => Error::Malformed {
+            } => Error::Malformed {
                 path,
-                message: message.replace(" as JSON", " as TOML"),
-                hint,
+                message: if is_json(&text) {
+                    message
+                } else {
+                    message.replace(" as JSON", " as TOML")
+                },
+                // What is missing may be there under another name.
+                hint: hint.or_else(|| on_keys.first().cloned()),
             },
             other => other,
         }
     })?;
+    chosen.notes.extend(on_keys);
     let name = source.id.clone().unwrap_or_else(|| path.to_owned());
     from_source(request, &name, source, chosen)
 }
