@@ -21,7 +21,7 @@ use tier6_units::{Bytes, SimTime};
 
 /// Slices of in-switch algorithms when whole messages are asked for: a rank stores what the switch
 /// hands it while it reads on, so that both directions of its link are in use (FACTS B.6).
-const IN_SWITCH_SLICE: u64 = 256 << 10;
+pub(crate) const IN_SWITCH_SLICE: u64 = 256 << 10;
 /// The most slices of all ranks: they are larger where there would be more.
 const IN_SWITCH_SLICES_MAX: u64 = 1 << 15;
 /// The most pieces in which chains and trees pipeline a message, those of all channels together.

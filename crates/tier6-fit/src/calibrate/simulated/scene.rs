@@ -16,7 +16,6 @@ use crate::launch::{CallSetup, FixedTime, Launch, is_in_switch, simulated_protoc
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
 use tier6_collective::{Algorithm, Collective, Grain, Path, Protocol};
 use tier6_g5::{Fabric, FlowNetwork, G5Parameters, Recording, RunOptions, moved, run};
 use tier6_math::{Parameters, Pieces};
@@ -40,8 +39,6 @@ pub(super) struct Scene {
 pub(super) struct SceneCall {
     pub(super) call: Call,
     pub(super) paths: Vec<Path>,
-    /// Calls of NVLS by size, and that of no bytes: unrolled once, as no constant changes them.
-    nvls: Vec<(Bytes, Rc<Launch>)>,
 }
 
 impl fmt::Debug for SceneCall {
@@ -56,10 +53,9 @@ impl fmt::Debug for SceneCall {
 impl Scene {
     /// Lists the paths of every call.
     pub(super) fn new(observed: &[&Observed], sites: &Sites) -> Result<Self, CalibrateError> {
-        let calls = observed.iter().map(|set| {
-            let sizes: Vec<Bytes> = set.points.iter().map(|point| point.bytes).collect();
-            SceneCall::new(&set.label, &set.call, &sizes, sites)
-        });
+        let calls = observed
+            .iter()
+            .map(|set| SceneCall::new(&set.label, &set.call, sites));
         Ok(Self {
             calls: calls.collect::<Result<_, _>>()?,
         })
@@ -71,12 +67,7 @@ impl Scene {
 }
 
 impl SceneCall {
-    fn new(
-        label: &str,
-        call: &Call,
-        sizes: &[Bytes],
-        sites: &Sites,
-    ) -> Result<Self, CalibrateError> {
+    fn new(label: &str, call: &Call, sites: &Sites) -> Result<Self, CalibrateError> {
         let topology = sites.topology(call);
         let parameters = sites.parameters(call);
         let setup = setup(call, topology, &parameters);
@@ -106,22 +97,7 @@ impl SceneCall {
                 why: unsimulated(call, refused),
             });
         }
-        let mut nvls = Vec::new();
-        for path in paths.iter().filter(|it| it.algorithm == Algorithm::Nvls) {
-            for bytes in [Bytes::new(0)].iter().chain(sizes) {
-                let launch = Launch::new(&setup, *path, *bytes);
-                let launch = launch.map_err(|error| CalibrateError::Misfit {
-                    label: label.to_owned(),
-                    why: error.to_string(),
-                })?;
-                nvls.push((*bytes, Rc::new(launch)));
-            }
-        }
-        Ok(Self {
-            call: *call,
-            nvls,
-            paths,
-        })
+        Ok(Self { call: *call, paths })
     }
 
     /// Says whether a path may have run at a point.
@@ -193,14 +169,7 @@ impl SceneCall {
         let topology = sites.topology(&self.call);
         let parameters = sites.parameters(&self.call);
         let setup = setup(&self.call, topology, &parameters);
-        let laid = |bytes: Bytes| {
-            let mut kept = self.nvls.iter();
-            let kept = kept.find(|(size, _)| path.algorithm == Algorithm::Nvls && *size == bytes);
-            match kept {
-                Some((_, launch)) => Some(launch.clone()),
-                None => Some(Rc::new(Launch::new(&setup, path, bytes).ok()?)),
-            }
-        };
+        let laid = |bytes: Bytes| Launch::new(&setup, path, bytes).ok();
         let of_topology = G5Parameters::of(topology);
         let empty = match setup.fixed_time(&of_topology, path.algorithm) {
             FixedTime::Software(_) => None,
@@ -305,7 +274,7 @@ impl<'a> Stage<'a> {
 
     /// Returns the hardware time of runs in us, without that of an empty one.
     pub(super) fn net(&self, path: Path, runs: &Runs) -> Option<f64> {
-        let one = |launch: &Rc<Launch>| self.hardware(path, launch, f64::INFINITY);
+        let one = |launch: &Launch| self.hardware(path, launch, f64::INFINITY);
         let empty = runs.empty.as_ref().map_or(Some(0.0), one)?;
         Some(one(&runs.whole)? - empty)
     }
@@ -330,8 +299,8 @@ impl<'a> Stage<'a> {
 
 /// What has to run for a size: the hardware time of `empty` is part of the fixed time.
 pub(super) struct Runs {
-    whole: Rc<Launch>,
-    empty: Option<Rc<Launch>>,
+    whole: Launch,
+    empty: Option<Launch>,
 }
 
 impl Runs {

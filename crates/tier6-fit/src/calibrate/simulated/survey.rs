@@ -269,9 +269,13 @@ impl<'a> Bench<'a> {
         if let Some(piece) = call.piece(path, sites) {
             let (half, full) = self.stage.steady(path)?;
             let rungs = [1, 4, half, full].map(|count| (count * piece.get()) as f64);
+            // In a switch a message below a piece is one of its own size.
+            let is_in_switch = crate::launch::is_in_switch(path.algorithm);
+            let small = sizes.iter().copied();
+            let small = small.filter(|bytes| is_in_switch && *bytes < rungs[0]);
             // Flags of LL and LL128 come on top of the largest size.
             let needed = 1 + rungs.partition_point(|bytes| *bytes < 4.0 * high);
-            let rungs = rungs.into_iter().take(needed).collect();
+            let rungs = small.chain(rungs.into_iter().take(needed)).collect();
             return Some((rungs, Measure::Moved, Above::Straight));
         }
         let split = G5Parameters::of(sites.topology(&call.call)).cdma.split;
