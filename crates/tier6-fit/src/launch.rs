@@ -15,7 +15,7 @@ use tier6_g5::{
     Relabelled, RingPace, RingProgram, moved,
 };
 use tier6_math::law::Overlap;
-use tier6_math::{Parameters, Pieces, Placement, Plan, PlanError, ring_orders};
+use tier6_math::{Parameters, Pieces, Placement, Plan, PlanError, chain_orders, ring_orders};
 use tier6_system::{ChipId, Topology};
 use tier6_units::{Bytes, SimTime};
 
@@ -24,8 +24,10 @@ use tier6_units::{Bytes, SimTime};
 pub(crate) const IN_SWITCH_SLICE: u64 = 256 << 10;
 /// The most slices of all ranks: they are larger where there would be more.
 const IN_SWITCH_SLICES_MAX: u64 = 1 << 15;
-/// The most pieces in which chains and trees pipeline a message, those of all channels together.
+/// The most pieces in which trees pipeline a message, those of all channels together.
 const PIECES_MAX: u64 = 1 << 12;
+/// The same of chains. Their channels share the engines of a chip, and larger pieces take more of them.
+const CHAIN_PIECES_MAX: u64 = 1 << 14;
 /// The most pieces that stand for full overlap, which is a limit.
 const STAGE_PIECES_MAX: u32 = 64;
 
@@ -304,6 +306,9 @@ fn orders(setup: &CallSetup<'_>, algorithm: Algorithm, chips: &[ChipId]) -> Vec<
     if has_channels(setup.collective, algorithm) {
         return ring_orders(setup.topology, chips, per_node, channels);
     }
+    if algorithm == Algorithm::Ring && is_piped(setup.collective) {
+        return chain_orders(setup.topology, chips, per_node, channels);
+    }
     if has_nodes && has_channels_inside(setup, algorithm) {
         // Every node in the same order, so that rails stay rails.
         let inside = &chips[..per_node as usize];
@@ -326,6 +331,11 @@ const fn has_channels(collective: Collective, algorithm: Algorithm) -> bool {
             collective,
             Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter
         )
+}
+
+/// Whether a message goes along a chain, in pieces.
+const fn is_piped(collective: Collective) -> bool {
+    matches!(collective, Collective::Broadcast | Collective::Reduce)
 }
 
 /// Whether a call does its part inside the nodes in every order of their ranks.
@@ -419,8 +429,8 @@ fn pieces(
     whole: Bytes,
     channels: u64,
 ) -> Result<u32, LaunchError> {
-    let is_chain = matches!(algorithm, Algorithm::Ring | Algorithm::BidirRing)
-        && matches!(setup.collective, Collective::Broadcast | Collective::Reduce);
+    let is_chain =
+        matches!(algorithm, Algorithm::Ring | Algorithm::BidirRing) && is_piped(setup.collective);
     match algorithm {
         Algorithm::Tree
         | Algorithm::NvlsTree
@@ -440,7 +450,12 @@ fn pieces(
         Pieces::Count(count) => count.get().into(),
         Pieces::Best => 1,
     };
-    let most = (PIECES_MAX / channels).min((1 << 22) / u64::from(setup.ranks.max(1)));
+    let most = if is_chain {
+        CHAIN_PIECES_MAX
+    } else {
+        PIECES_MAX
+    };
+    let most = (most / channels).min((1 << 22) / u64::from(setup.ranks.max(1)));
     Ok(u32::try_from(pieces.clamp(1, most.max(1))).expect("Invariant: clamped"))
 }
 

@@ -81,6 +81,26 @@ pub fn ring_orders(
     channels
 }
 
+/// Returns the rings of [`ring_orders`], each begun at rank 0, the root: Broadcast by `ring` goes along
+/// them, Reduce from the rank after the root round to the root.
+///
+/// # Panics
+///
+/// As [`ring_orders`].
+pub fn chain_orders(
+    topology: &Topology,
+    chips: &[ChipId],
+    per_node: u32,
+    channels: Channels,
+) -> Vec<Vec<u32>> {
+    let mut orders = ring_orders(topology, chips, per_node, channels);
+    for order in &mut orders {
+        let root = order.iter().position(|rank| *rank == 0);
+        order.rotate_left(root.unwrap_or(0));
+    }
+    orders
+}
+
 /// Returns where each of g cycles over g ranks is entered, so that each rank is the first of one
 /// and the last of one.
 fn entrances(cycles: &[&[u32]]) -> Option<Vec<usize>> {
@@ -237,6 +257,16 @@ mod tests {
             assert_eq!(pairs.len(), links as usize, "{name}");
             assert!(pairs.values().all(|count| *count == 1), "{name}: {pairs:?}");
         }
+    }
+
+    #[test]
+    fn chains_are_the_rings_from_the_root_on() {
+        let topology = preset("h100-x8-ib-ndr").unwrap().resolve().unwrap();
+        let chips = chips(&topology);
+        let rings = ring_orders(&topology, &chips, 8, Channels::Rotated);
+        let chains = chain_orders(&topology, &chips, 8, Channels::Rotated);
+        assert!(chains.iter().all(|chain| chain[0] == 0));
+        assert_eq!(pairs(&chains), pairs(&rings));
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod step_cost;
 mod traffic;
 
 pub use bounds::{Adder, Bound, all_to_all_cut, lower_bound};
-pub use channels::ring_orders;
+pub use channels::{chain_orders, ring_orders};
 pub use engine::{MathEngine, Ranking};
 pub use loads::{ClassLoad, LinkLoad, LinkLoads, NoSwitchError, StepLoad, TierFlight};
 pub use parameters::{Channels, Parameters, Pieces, Placement, Sharp, Spread};

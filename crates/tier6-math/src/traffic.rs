@@ -5,10 +5,12 @@
 //! which is what makes thousands of ranks affordable; all others, and custom schedules, are
 //! condensed by [`Traffic::of_schedule`]. A test holds the two to each other.
 
+mod chain;
 mod node_tree;
 mod nvls_sharp;
 mod pattern;
 
+pub(crate) use chain::chain;
 pub(crate) use node_tree::node_tree;
 pub(crate) use nvls_sharp::nvls_sharp;
 pub(crate) use pattern::{Shape, pattern};
@@ -237,6 +239,35 @@ mod tests {
             assert_eq!(a.link, b.link, "{what}");
             close(a.share, b.share);
         }
+    }
+
+    #[test]
+    fn one_chain_is_what_the_schedule_sends() {
+        for ranks in 2..=9 {
+            for collective in [Collective::Broadcast, Collective::Reduce] {
+                let options = BuildOptions::new(ranks, Bytes::new(1 << 10));
+                let schedule = build(collective, Algorithm::Ring, &options).unwrap();
+                let unrolled = Traffic::of_schedule(&schedule);
+                let chain = chain(collective, &[(0..ranks).collect()]);
+                assert_eq!(chain.steps, unrolled.steps, "{collective}, {ranks} ranks");
+                assert!((chain.reduced - unrolled.reduced).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn chains_share_the_message_and_meet_at_the_root() {
+        let orders = [vec![0, 1, 2, 3], vec![0, 3, 2, 1]];
+        let reduce = chain(Collective::Reduce, &orders);
+        let added: Vec<f64> = reduce.steps.iter().map(|step| step.reduced).collect();
+        // 1 to 2 and 3 to 2; 2 to 3 and 2 to 1; both to 0.
+        assert_eq!(added, [1.0, 0.5, 1.0]);
+        assert!((reduce.reduced - 1.0).abs() < 1e-12);
+        let (src, share) = (0, 0.5);
+        let of_root = [1, 3].map(|dst| Send::Pair { src, dst, share });
+        let broadcast = chain(Collective::Broadcast, &orders);
+        assert_eq!(broadcast.steps[0].sends, of_root);
+        assert!(broadcast.steps.iter().all(|step| step.reduced == 0.0));
     }
 
     #[test]

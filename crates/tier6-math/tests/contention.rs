@@ -1,8 +1,8 @@
 //! FACTS B.4 from link loads: what schedules cost on a ring of links in both directions.
 
-use tier6_collective::{Algorithm, BuildOptions, Collective, Distance, build};
+use tier6_collective::{Algorithm, BuildOptions, Collective, Distance, Grain, build};
 use tier6_math::law::ring_contention;
-use tier6_math::{Channels, LinkLoads, Parameters, Plan, Spread, StepCost, all_to_all_cut};
+use tier6_math::{Channels, LinkLoads, Parameters, Pieces, Plan, Spread, StepCost, all_to_all_cut};
 use tier6_system::{ChipId, FabricSpec, SystemSpec, Topology};
 use tier6_units::{Bytes, GbPerSec, Micros};
 
@@ -177,15 +177,36 @@ fn rings_in_all_orders_use_all_links_of_a_chip() {
         let topology = tier6_system::preset(system).unwrap().resolve().unwrap();
         let parameters = Parameters::of(&topology);
         let ranks = topology.n_chips();
-        let plan = Plan::new(
-            &topology,
+        for collective in [
             Collective::AllReduce,
-            Algorithm::Ring,
-            ranks,
-            &parameters,
-        );
-        let prediction = plan.unwrap().predict(&topology, Bytes::new(1 << 40));
-        let busbw = prediction.busbw().unwrap().get();
-        assert!((busbw - expected).abs() < 0.01, "{system}: {busbw}");
+            Collective::Broadcast,
+            Collective::Reduce,
+        ] {
+            let plan = Plan::new(&topology, collective, Algorithm::Ring, ranks, &parameters);
+            let prediction = plan.unwrap().predict(&topology, Bytes::new(1 << 40));
+            let busbw = prediction.busbw().unwrap().get();
+            assert!(
+                (busbw - expected).abs() < 0.01,
+                "{system} {collective}: {busbw}"
+            );
+        }
     }
+}
+
+#[test]
+fn each_channel_of_a_chain_forwards_slices_of_its_own() {
+    let topology = tier6_system::preset("v100-nv2-x4").unwrap();
+    let topology = topology.resolve().unwrap();
+    let time = |grain, pieces| {
+        let parameters = Parameters {
+            grain,
+            pieces: Pieces::Of(Bytes::new(pieces)),
+            ..Parameters::of(&topology)
+        };
+        let (collective, ring) = (Collective::Broadcast, Algorithm::Ring);
+        let plan = Plan::new(&topology, collective, ring, 4, &parameters);
+        plan.unwrap().time(Bytes::new(64 << 20))
+    };
+    let slices = Grain::Slices { bytes: 64 << 10 };
+    assert_eq!(time(slices, 1 << 20), time(Grain::Message, 6 * (64 << 10)));
 }

@@ -1,6 +1,8 @@
 //! Math and G5 on the same call: with every layer off the simulation equals the closed form where
 //! messages meet nobody, and neither undercuts the lower bounds anywhere.
 
+#[path = "engines/chains.rs"]
+mod chains;
 #[path = "engines/in_switch.rs"]
 mod in_switch;
 #[path = "engines/presets.rs"]

@@ -8,10 +8,11 @@ use super::outline::{Form, Outline, Route};
 use super::peers::peers;
 use super::{Plan, PlanError};
 use crate::LinkLoads;
+use crate::channels::chain_orders;
 use crate::law::{LawError, time, us_per_byte};
 use crate::loads::{Detail, Router};
 use crate::parameters::{Channels, Parameters, Placement};
-use crate::traffic::{Shape, Traffic, node_tree, nvls_sharp, pattern};
+use crate::traffic::{Shape, Traffic, chain, node_tree, nvls_sharp, pattern};
 use std::fmt;
 use std::sync::Arc;
 use tier6_collective::{
@@ -299,10 +300,20 @@ impl<'a> Job<'a> {
         if self.ranks > RANKS_MAX {
             return Err(BuildError::Ranks { ranks: self.ranks }.into());
         }
+        if self.is_chain() {
+            let orders = chain_orders(self.topology, &self.chips, per_node, channels);
+            return Ok(chain(self.collective, &orders));
+        }
         let per_node = self.per_node.unwrap_or(self.topology.chips_per_node());
         let options = parameters.build_options(self.ranks, per_node, self.whole_message());
         let schedule = build(self.collective, algorithm, &options)?;
         Ok(Traffic::of_schedule(&schedule))
+    }
+
+    /// Says whether a call is a chain in channels.
+    fn is_chain(&self) -> bool {
+        self.algorithm == Some(Algorithm::Ring)
+            && matches!(self.collective, Collective::Broadcast | Collective::Reduce)
     }
 
     /// Returns the ranks per node when a tree is laid over nodes.
@@ -349,7 +360,13 @@ impl<'a> Job<'a> {
         is_flat_ring.then(|| {
             let rate = self.topology.injection_payload_rate(self.chips[0]).get();
             let class = self.topology.tiers()[0].link;
-            (class, 1.0 / (f64::from(self.ranks) * rate * 1e3))
+            // What a rank passes on: a chunk of a ring, the whole message in the channels of a chain.
+            let share = if self.is_chain() {
+                1.0
+            } else {
+                1.0 / f64::from(self.ranks)
+            };
+            (class, share / (rate * 1e3))
         })
     }
 

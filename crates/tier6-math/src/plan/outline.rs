@@ -55,7 +55,11 @@ pub(super) enum Form {
     /// Steps that forward slices of so many bytes.
     Stream { slice: f64 },
     /// Pieces through a pipeline, each so many microseconds after the one before.
-    Pieces { pieces: Pieces, next: f64 },
+    Pieces {
+        pieces: Pieces,
+        next: f64,
+        route: Route,
+    },
     /// The stages of a hierarchy.
     Stages { overlap: Overlap },
     /// In-switch reduction in a node: bytes per byte of M.
@@ -148,7 +152,11 @@ impl Outline {
                 let runs = self.loads.steps.iter().map(run).collect();
                 Cost::Stream { runs, slice }
             }
-            Form::Pieces { pieces, next } => self.pieces(pieces, next, tariff),
+            Form::Pieces {
+                pieces,
+                next,
+                route,
+            } => self.pieces(pieces, next, route, tariff),
             Form::Stages { overlap } => self.stages(overlap, tariff),
             Form::Nvls { share } => {
                 let nvls = self.nvls_constants(prices)?;
@@ -252,10 +260,14 @@ impl Outline {
             own = own.max(stretch * class.own_us_per_byte);
             chunk = chunk.max(stretch * class.us_per_byte);
         }
-        if let Some((class, inside)) = self.inside {
-            own = own.max(tariff.stretch[class.index()] * inside);
-        }
+        own = own.max(self.least_inside(tariff));
         (own, chunk.max(own))
+    }
+
+    /// Returns the least time of a step inside a node; 0 where channels have no pace to keep.
+    fn least_inside(&self, tariff: &Tariff) -> f64 {
+        let inside = self.inside;
+        inside.map_or(0.0, |(class, us)| tariff.stretch[class.index()] * us)
     }
 
     /// Returns how long the link with the most to carry is busy per byte of M, and the link.
@@ -300,10 +312,10 @@ impl Outline {
         }
     }
 
-    fn pieces(&self, pieces: Pieces, next: f64, tariff: &Tariff) -> Cost {
-        let first = self.sum(Route::Longest, 0.0, tariff);
+    fn pieces(&self, pieces: Pieces, next: f64, route: Route, tariff: &Tariff) -> Cost {
+        let first = self.sum(route, 0.0, tariff);
         let moved = (first.transfer + first.stall).max(f64::MIN_POSITIVE);
-        let (floor, _) = self.floor(tariff);
+        let floor = self.floor(tariff).0.max(self.least_inside(tariff));
         let own = floor * (first.transfer / moved);
         Cost::Pieces {
             first,

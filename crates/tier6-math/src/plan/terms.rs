@@ -9,7 +9,7 @@ use super::cost::{Cost, Linear, cut};
 use super::outline::{Form, Outline, Route};
 use super::prices::{Prices, StepTariff, Tariff};
 use crate::law::Overlap;
-use crate::loads::StepLoad;
+use crate::loads::{ClassLoad, StepLoad};
 use tier6_system::LinkClassId;
 use tier6_units::Micros;
 
@@ -123,11 +123,11 @@ impl Outline {
                     next,
                     pieces,
                 },
-                _,
+                Form::Pieces { route, .. },
             ) => {
                 let (piece, k) = cut(bytes, *pieces, first, next);
                 for step in &self.loads.steps {
-                    sum.step(step, Route::Longest, 0.0, piece);
+                    sum.step(step, route, 0.0, piece);
                 }
                 sum.floor(bytes - piece);
                 sum.terms.fixed_us += (k - 1.0) * next.latency;
@@ -141,7 +141,9 @@ impl Outline {
                 _,
             ) => sum.stages(stages, floor, *overlap, bytes),
             (Cost::InSwitch { .. }, form) => sum.in_switch(form, cost, prices, message),
-            (Cost::Sum(_), _) => unreachable!("Invariant: sums come from the form of sums"),
+            (Cost::Sum(_) | Cost::Pieces { .. }, _) => {
+                unreachable!("Invariant: sums and pieces come from forms of their own")
+            }
         }
         sum.terms
     }
@@ -165,10 +167,10 @@ impl Sum<'_> {
         self.terms.fixed_us += times * (hop - priced);
     }
 
-    /// Adds the transfer of a message of so many bytes in all.
-    fn wire(&mut self, step: &StepLoad, bytes: f64) {
+    /// Adds the transfer of a message of so many bytes in all over the slowest of the links.
+    fn wire(&mut self, classes: &[ClassLoad], bytes: f64) {
         let (outline, stretch) = (self.outline, &self.tariff.stretch);
-        let classes = step.classes.iter();
+        let classes = classes.iter();
         let classes = classes.map(|class| (class.class, class.us_per_byte));
         let mut slowest: Option<(LinkClassId, f64)> = None;
         for (class, us_per_byte) in classes.chain(outline.inside) {
@@ -197,18 +199,14 @@ impl Sum<'_> {
 
     /// Adds transfer and reduction of a step.
     fn bytes_of(&mut self, step: &StepLoad, bytes: f64) {
-        self.wire(step, bytes);
+        self.wire(&step.classes, bytes);
         self.terms.fixed_us += step.reduced * self.outline.gamma * bytes;
     }
 
     /// Adds what the busiest link and the busiest rank need for so many bytes.
     fn floor(&mut self, bytes: f64) {
-        let (outline, tariff) = (self.outline, self.tariff);
-        let time =
-            |class: &crate::ClassLoad| tariff.stretch[class.class.index()] * class.us_per_byte;
-        if let Some(class) = crate::loads::slowest(&outline.loads.classes, time) {
-            self.on_wire(class.class, class.us_per_byte * bytes);
-        }
+        let outline = self.outline;
+        self.wire(&outline.loads.classes, bytes);
         self.terms.fixed_us += outline.reduced * outline.gamma * bytes;
     }
 
@@ -225,17 +223,17 @@ impl Sum<'_> {
             let is_reducing = pace.reduction > pace.chunk.max(pace.hop + pace.slice);
             match (is_reducing, is_hidden) {
                 (true, _) => self.terms.fixed_us += pace.repeat * pace.reduction,
-                (false, true) => self.wire(step, pace.repeat * bytes),
+                (false, true) => self.wire(&step.classes, pace.repeat * bytes),
                 (false, false) => {
                     self.hop(step, Route::Mean, 0.0, pace.repeat, Own::Pipelined);
-                    self.wire(step, pace.repeat * bytes * part);
+                    self.wire(&step.classes, pace.repeat * bytes * part);
                 }
             }
             if index + 1 == steps.len() {
                 if is_hidden {
                     self.hop(step, Route::Mean, 0.0, 1.0, Own::Pipelined);
                 } else {
-                    self.wire(step, bytes * (1.0 - part));
+                    self.wire(&step.classes, bytes * (1.0 - part));
                 }
             }
         }

@@ -22,7 +22,7 @@ const SYSTEMS: [(&str, u32); 6] = [
     ("gh200-x4-slingshot", 4),
 ];
 
-fn topology(name: &str, nodes: u32) -> Topology {
+pub(super) fn topology(name: &str, nodes: u32) -> Topology {
     let spec = preset(name).unwrap();
     let spec = if nodes > 1 {
         spec.with_outer_count(nodes)
@@ -34,7 +34,7 @@ fn topology(name: &str, nodes: u32) -> Topology {
 
 /// What is assumed on both sides: no software but that of in-switch calls, free steps, no
 /// reductions.
-fn assumed(topology: &Topology) -> Parameters {
+pub(super) fn assumed(topology: &Topology) -> Parameters {
     Parameters {
         software: Micros::new(0.0),
         step: StepCost::FREE,
@@ -44,7 +44,25 @@ fn assumed(topology: &Topology) -> Parameters {
 }
 
 /// Simulated over predicted time.
-fn ratio(topology: &Topology, parameters: &Parameters, plan: &Plan, path: Path, bytes: u64) -> f64 {
+pub(super) fn ratio(
+    topology: &Topology,
+    parameters: &Parameters,
+    plan: &Plan,
+    path: Path,
+    bytes: u64,
+) -> f64 {
+    let simulated = simulated(topology, parameters, plan, path, bytes);
+    simulated / plan.time(Bytes::new(bytes)).get()
+}
+
+/// Simulated time, in microseconds.
+pub(super) fn simulated(
+    topology: &Topology,
+    parameters: &Parameters,
+    plan: &Plan,
+    path: Path,
+    bytes: u64,
+) -> f64 {
     let setup = CallSetup {
         topology,
         parameters,
@@ -55,6 +73,7 @@ fn ratio(topology: &Topology, parameters: &Parameters, plan: &Plan, path: Path, 
     };
     let engine = G5Parameters {
         paths: G5Parameters::of(topology).paths,
+        software: parameters.software.into(),
         ..G5Parameters::ideal()
     };
     let options = RunOptions {
@@ -70,8 +89,31 @@ fn ratio(topology: &Topology, parameters: &Parameters, plan: &Plan, path: Path, 
     };
     let fixed = setup.fixed_time(&engine, path.algorithm);
     let software = fixed.software(|| Some(hardware(0))).unwrap();
-    let total = (software + hardware(bytes)).to_micros().get();
-    total / plan.time(Bytes::new(bytes)).get()
+    (software + hardware(bytes)).to_micros().get()
+}
+
+pub(super) fn plan(
+    topology: &Topology,
+    parameters: &Parameters,
+    collective: Collective,
+    algorithm: Algorithm,
+) -> Option<Plan> {
+    Plan::new(
+        topology,
+        collective,
+        algorithm,
+        topology.n_chips(),
+        parameters,
+    )
+    .ok()
+}
+
+/// Under Simple, which every algorithm runs.
+pub(super) const fn path(algorithm: Algorithm) -> Path {
+    Path {
+        algorithm,
+        protocol: Protocol::Simple,
+    }
 }
 
 /// By how much the engines may differ, and why.
@@ -115,13 +157,8 @@ fn ratios(
     collective: Collective,
     algorithm: Algorithm,
 ) -> Option<[f64; 3]> {
-    let ranks = topology.n_chips();
-    let plan = Plan::new(topology, collective, algorithm, ranks, parameters).ok()?;
-    let path = Path {
-        algorithm,
-        protocol: Protocol::Simple,
-    };
-    Some(SIZES.map(|bytes| ratio(topology, parameters, &plan, path, bytes)))
+    let plan = plan(topology, parameters, collective, algorithm)?;
+    Some(SIZES.map(|bytes| ratio(topology, parameters, &plan, path(algorithm), bytes)))
 }
 
 /// Calls in channels over the direct links of nodes, over other numbers of nodes.

@@ -15,8 +15,8 @@ impl Job<'_> {
         let sum = |route, flights| Ok(Form::Sum { route, flights });
         let is_piped = matches!(self.collective, Collective::Broadcast | Collective::Reduce);
         match algorithm {
-            Algorithm::Ring | Algorithm::BidirRing if is_piped => Ok(self.pieces()),
-            Algorithm::Tree => Ok(self.pieces()),
+            Algorithm::Ring | Algorithm::BidirRing if is_piped => Ok(self.pieces(traffic)),
+            Algorithm::Tree => Ok(self.pieces(traffic)),
             Algorithm::Ring | Algorithm::BidirRing | Algorithm::TorusBucket => {
                 match parameters.grain {
                     Grain::Message => sum(Route::Mean, 0.0),
@@ -53,12 +53,25 @@ impl Job<'_> {
         }
     }
 
-    fn pieces(&self) -> Form {
+    fn pieces(&self, traffic: &Traffic) -> Form {
         let is_chain = self.algorithm != Some(Algorithm::Tree);
+        // Each channel forwards slices of its own.
+        let channels = match traffic.steps.first() {
+            Some(step) if self.is_chain() => step.sends.len() as u64,
+            _ => 1,
+        };
         Form::Pieces {
+            // The channels of a chain meet the same hops, at different steps.
+            route: if self.is_chain() {
+                Route::Mean
+            } else {
+                Route::Longest
+            },
             next: self.parameters.step.pipelined.get(),
             pieces: match self.parameters.grain {
-                Grain::Slices { bytes } if is_chain => crate::Pieces::Of(Bytes::new(bytes)),
+                Grain::Slices { bytes } if is_chain => {
+                    crate::Pieces::Of(Bytes::new(bytes.saturating_mul(channels)))
+                }
                 Grain::Slices { .. } | Grain::Message => self.parameters.pieces,
             },
         }
