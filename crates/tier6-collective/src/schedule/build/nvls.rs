@@ -27,8 +27,11 @@ use super::{BuildError, Job};
 /// Clear of the six ports of the double tree.
 const LOADS: PortId = PortId(6);
 const STORES: PortId = PortId(7);
-/// Pieces between the load and the store of a rank: the steps of NCCL's buffers (`NCCL_STEPS`).
-const ROOM: usize = 8;
+/// Bytes between the loads and the stores of a rank, at least: what is under way to a switch and
+/// back at the rates of an NVLink. More would let some ranks run ahead of others.
+const ROOM: u64 = 1 << 20;
+/// The same in pieces.
+const ROOM_PIECES: usize = 4;
 
 pub(super) fn build(job: &Job) -> Result<Schedule, BuildError> {
     match job.options.ranks_per_node {
@@ -63,6 +66,9 @@ fn all_reduce(job: &Job) -> Schedule {
     let n_transfers = 2 * n as usize * pieces as usize;
     let mut draft = Draft::plain(job.title(), memory, n_transfers);
     let all = everyone(&mut draft);
+    let piece = job.options.bytes.get().div_ceil(n_transfers as u64 / 2);
+    let room = usize::try_from(ROOM.div_ceil(piece.max(1))).unwrap_or(usize::MAX);
+    let room = room.max(ROOM_PIECES);
     // The stores of the pieces so far, of each rank.
     let mut stores = vec![Vec::with_capacity(pieces as usize); n as usize];
     for piece in 0..pieces {
@@ -70,9 +76,9 @@ fn all_reduce(job: &Job) -> Schedule {
         let loads: Vec<_> = (0..)
             .zip(&stores)
             .map(|(rank, stores)| {
-                let room = stores.iter().rev().nth(ROOM - 1).copied();
+                let before = stores.iter().rev().nth(room - 1).copied();
                 let slice = slice(&draft, rank);
-                load_reduce(&mut draft, all, rank, slice, room.as_slice())
+                load_reduce(&mut draft, all, rank, slice, before.as_slice())
             })
             .collect();
         for ((rank, stores), load) in (0..).zip(&mut stores).zip(loads) {
